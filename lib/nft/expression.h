@@ -39,9 +39,9 @@ struct Bitwise {  // 10.4
   Register sreg, dreg;
   uint8_t len;
   BitwiseOp op;
-  Bytes16 mask, xor_bits;        // Mask-xor only.
-  Bytes16 data;                  // And, or, xor with a constant; shifts: four bytes, native order.
-  std::optional<Register> sreg2; // And, or, xor with a register.
+  Bytes16 mask, xor_bits;         // Mask-xor only.
+  Bytes16 data;                   // And, or, xor with a constant; shifts: four bytes, native order.
+  std::optional<Register> sreg2;  // And, or, xor with a register.
   bool operator==(const Bitwise&) const = default;
 };
 struct Byteorder {  // 10.5
@@ -168,7 +168,7 @@ struct Reject {  // 10.23
   uint8_t icmp_code;
   bool operator==(const Reject&) const = default;
 };
-struct Nat {  // 10.24
+struct Nat {      // 10.24
   uint32_t type;  // Snat 0, dnat 1.
   Family family;
   std::optional<Register> addr_min, addr_max, proto_min, proto_max;

@@ -21,9 +21,9 @@ namespace nftjit::nft {
 struct Rule {
   Handle handle = 0;
   std::vector<Expression> expressions;
-  std::string userdata;                  // As it came: nft keeps the comment in it. See Comment().
-  std::optional<std::string> compat;     // NFTA_RULE_COMPAT's nest, verbatim.
-  SourcePos where;                       // Known only after the front end located it.
+  std::string userdata;               // As it came: nft keeps the comment in it. See Comment().
+  std::optional<std::string> compat;  // NFTA_RULE_COMPAT's nest, verbatim.
+  SourcePos where;                    // Known only after the front end located it.
 };
 // The comment that nft keeps in the user data of rules, tables, chains, sets and elements; empty if there is none.
 std::optional<std::string> Comment(std::string_view userdata);
@@ -44,8 +44,8 @@ struct BaseChain {
   int32_t priority = 0;
   VerdictCode policy = VerdictCode::kAccept;
   std::vector<Device> devices;
-  bool devices_as_list = false;              // Given as DEVS, dumped as such.
-  std::optional<Counter> counters;           // Base chains loaded with a COUNTERS nest.
+  bool devices_as_list = false;     // Given as DEVS, dumped as such.
+  std::optional<Counter> counters;  // Base chains loaded with a COUNTERS nest.
   // Order of registration over the whole Ruleset: at equal priority the higher number runs first (vm-semantics 6).
   uint64_t registration = 0;
 };
@@ -53,7 +53,7 @@ struct BaseChain {
 struct Chain {
   std::string name;
   Handle handle = 0;
-  uint32_t flags = 0;                        // As dumped: base 1, hardware offload 2, binding 4.
+  uint32_t flags = 0;  // As dumped: base 1, hardware offload 2, binding 4.
   std::optional<BaseChain> base;
   std::string userdata;
   std::vector<Rule> rules;
@@ -67,14 +67,14 @@ inline constexpr uint32_t kElementIntervalEnd = 1, kElementCatchall = 2;
 
 // An element as netlink carries it: an interval of an rbtree set is two elements, the second with kElementIntervalEnd.
 struct Element {
-  std::string key;                           // Empty for the catch-all.
-  std::string key_end;                       // Concatenated ranges: the inclusive upper end, else empty.
+  std::string key;      // Empty for the catch-all.
+  std::string key_end;  // Concatenated ranges: the inclusive upper end, else empty.
   uint32_t flags = 0;
   std::variant<std::monostate, std::string, Verdict> data;
-  Handle object = 0;                         // Object maps.
-  std::optional<uint64_t> timeout_ms;        // Own timeout. Empty: the set's.
-  std::optional<uint64_t> expiration_ms;     // Given at insertion.
-  std::vector<Expression> expressions;       // Stateful; the set's declared ones were copied here.
+  Handle object = 0;                      // Object maps.
+  std::optional<uint64_t> timeout_ms;     // Own timeout. Empty: the set's.
+  std::optional<uint64_t> expiration_ms;  // Given at insertion.
+  std::vector<Expression> expressions;    // Stateful; the set's declared ones were copied here.
   std::string userdata;
 };
 
@@ -82,18 +82,18 @@ struct Set {
   std::string name;
   Handle handle = 0;
   uint32_t flags = 0;
-  uint32_t key_type = 0;                     // nft's data type number, informational.
+  uint32_t key_type = 0;  // nft's data type number, informational.
   uint32_t key_len = 0;
-  uint32_t data_type = 0;                    // Maps; kDataTypeVerdict for verdict maps.
+  uint32_t data_type = 0;  // Maps; kDataTypeVerdict for verdict maps.
   uint32_t data_len = 0;
-  uint32_t object_type = 0;                  // Object maps.
+  uint32_t object_type = 0;  // Object maps.
   uint32_t policy = 0;
-  std::optional<uint32_t> size;              // Elements at most.
-  std::vector<uint8_t> field_lengths;        // Concatenations, in key order, before padding to four bytes.
+  std::optional<uint32_t> size;        // Elements at most.
+  std::vector<uint8_t> field_lengths;  // Concatenations, in key order, before padding to four bytes.
   std::optional<uint64_t> timeout_ms;
   std::optional<uint32_t> gc_interval_ms;
   std::string userdata;
-  std::vector<Expression> expressions;       // Declared: copied to each element added without its own.
+  std::vector<Expression> expressions;  // Declared: copied to each element added without its own.
   // Order of insertion. Backends that order by key do so on dump.
   std::vector<Element> elements;
 
@@ -101,11 +101,29 @@ struct Set {
   [[nodiscard]] bool is_verdict_map() const { return is(kSetMap) && data_type == kDataTypeVerdict; }
 };
 
-struct CtHelperObject { std::string name; uint16_t l3proto; uint8_t l4proto; };
-struct CtTimeoutObject { uint16_t l3proto; uint8_t l4proto; std::map<uint32_t, uint32_t> policy_s; };
-struct CtExpectObject { uint16_t l3proto; uint8_t l4proto; uint16_t dport_net; uint32_t timeout_ms; uint8_t size; };
-struct SecmarkObject { std::string context; };
-struct TunnelObject { std::string attributes; };     // The data nest, verbatim.
+struct CtHelperObject {
+  std::string name;
+  uint16_t l3proto;
+  uint8_t l4proto;
+};
+struct CtTimeoutObject {
+  uint16_t l3proto;
+  uint8_t l4proto;
+  std::map<uint32_t, uint32_t> policy_s;
+};
+struct CtExpectObject {
+  uint16_t l3proto;
+  uint8_t l4proto;
+  uint16_t dport_net;
+  uint32_t timeout_ms;
+  uint8_t size;
+};
+struct SecmarkObject {
+  std::string context;
+};
+struct TunnelObject {
+  std::string attributes;
+};  // The data nest, verbatim.
 
 struct Object {
   std::string name;
@@ -130,7 +148,7 @@ struct Table {
   Family family = Family::kUnspec;
   std::string name;
   Handle handle = 0;
-  uint32_t flags = 0;                        // Dormant 1, owner 2, persist 4.
+  uint32_t flags = 0;  // Dormant 1, owner 2, persist 4.
   uint32_t owner = 0;
   std::string userdata;
   std::vector<Chain> chains;
@@ -153,8 +171,8 @@ struct Interface {
 };
 
 struct Ruleset {
-  std::vector<Table> tables;                 // Order of creation.
-  std::vector<Interface> interfaces;         // As the front end invented or was given them.
+  std::vector<Table> tables;          // Order of creation.
+  std::vector<Interface> interfaces;  // As the front end invented or was given them.
 };
 
 }  // namespace nftjit::nft

@@ -14,14 +14,14 @@
 namespace nftjit::nft {
 
 enum class Family : uint8_t { kUnspec = 0, kInet = 1, kIp = 2, kArp = 3, kNetdev = 5, kBridge = 7, kIp6 = 10 };
-std::string_view Name(Family family);                           // "inet", "ip" …; "unspec".
+std::string_view Name(Family family);  // "inet", "ip" …; "unspec".
 std::optional<Family> FamilyFromName(std::string_view name);
 
 // Hook numbers depend on the family (vm-semantics 6). L3 and bridge: 0 to 4; inet ingress 5; arp 0, 1; netdev 0, 1.
 
 inline constexpr uint8_t kPrerouting = 0, kInput = 1, kForward = 2, kOutput = 3, kPostrouting = 4, kInetIngress = 5;
 inline constexpr uint8_t kArpInput = 0, kArpOutput = 1, kNetdevIngress = 0, kNetdevEgress = 1;
-std::string_view HookName(Family family, uint8_t hook);         // "prerouting" …, "unknown".
+std::string_view HookName(Family family, uint8_t hook);  // "prerouting" …, "unknown".
 std::optional<uint8_t> HookFromName(Family family, std::string_view name);
 
 // Every table, chain, rule, set, object and flowtable has one; unique in its table, never 0, never reused.
@@ -86,21 +86,74 @@ enum class RejectType : uint8_t { kIcmp = 0, kTcpReset = 1, kIcmpx = 2 };
 enum class LimitType : uint8_t { kPackets = 0, kBytes = 1 };
 
 enum class MetaKey : uint8_t {
-  kLen = 0, kProtocol = 1, kPriority = 2, kMark = 3, kIif = 4, kOif = 5, kIifname = 6, kOifname = 7, kIiftype = 8,
-  kOiftype = 9, kSkuid = 10, kSkgid = 11, kNftrace = 12, kRtclassid = 13, kSecmark = 14, kNfproto = 15, kL4proto = 16,
-  kBriIifname = 17, kBriOifname = 18, kPkttype = 19, kCpu = 20, kIifgroup = 21, kOifgroup = 22, kCgroup = 23,
-  kPrandom = 24, kSecpath = 25, kIifkind = 26, kOifkind = 27, kBriIifpvid = 28, kBriIifvproto = 29, kTime = 30,
-  kDay = 31, kHour = 32, kSdif = 33, kSdifname = 34, kBroute = 35, kBriIifhwaddr = 36,
+  kLen = 0,
+  kProtocol = 1,
+  kPriority = 2,
+  kMark = 3,
+  kIif = 4,
+  kOif = 5,
+  kIifname = 6,
+  kOifname = 7,
+  kIiftype = 8,
+  kOiftype = 9,
+  kSkuid = 10,
+  kSkgid = 11,
+  kNftrace = 12,
+  kRtclassid = 13,
+  kSecmark = 14,
+  kNfproto = 15,
+  kL4proto = 16,
+  kBriIifname = 17,
+  kBriOifname = 18,
+  kPkttype = 19,
+  kCpu = 20,
+  kIifgroup = 21,
+  kOifgroup = 22,
+  kCgroup = 23,
+  kPrandom = 24,
+  kSecpath = 25,
+  kIifkind = 26,
+  kOifkind = 27,
+  kBriIifpvid = 28,
+  kBriIifvproto = 29,
+  kTime = 30,
+  kDay = 31,
+  kHour = 32,
+  kSdif = 33,
+  kSdifname = 34,
+  kBroute = 35,
+  kBriIifhwaddr = 36,
 };
 inline constexpr uint8_t kMetaKeyCount = 37;
-std::string_view Name(MetaKey key);       // The listing's words: "l4proto" …
+std::string_view Name(MetaKey key);  // The listing's words: "l4proto" …
 // Bytes that the register check counts for a load of `key`; 0 for keys that cannot be loaded (vm-semantics 10.9).
 uint8_t MetaLength(MetaKey key);
 
 enum class CtKey : uint8_t {
-  kState = 0, kDirection = 1, kStatus = 2, kMark = 3, kSecmark = 4, kExpiration = 5, kHelper = 6, kL3protocol = 7,
-  kSrc = 8, kDst = 9, kProtocol = 10, kProtoSrc = 11, kProtoDst = 12, kLabel = 13, kPackets = 14, kBytes = 15,
-  kAvgpkt = 16, kZone = 17, kEvent = 18, kSrcIp = 19, kDstIp = 20, kSrcIp6 = 21, kDstIp6 = 22, kId = 23,
+  kState = 0,
+  kDirection = 1,
+  kStatus = 2,
+  kMark = 3,
+  kSecmark = 4,
+  kExpiration = 5,
+  kHelper = 6,
+  kL3protocol = 7,
+  kSrc = 8,
+  kDst = 9,
+  kProtocol = 10,
+  kProtoSrc = 11,
+  kProtoDst = 12,
+  kLabel = 13,
+  kPackets = 14,
+  kBytes = 15,
+  kAvgpkt = 16,
+  kZone = 17,
+  kEvent = 18,
+  kSrcIp = 19,
+  kDstIp = 20,
+  kSrcIp6 = 21,
+  kDstIp6 = 22,
+  kId = 23,
 };
 inline constexpr uint8_t kCtKeyCount = 24;
 std::string_view Name(CtKey key);
@@ -109,8 +162,16 @@ std::string_view Name(CtKey key);
 uint8_t CtLength(CtKey key, Family family);
 
 enum class ObjectType : uint8_t {
-  kCounter = 1, kQuota = 2, kCtHelper = 3, kLimit = 4, kConnlimit = 5, kTunnel = 6, kCtTimeout = 7, kSecmark = 8,
-  kCtExpect = 9, kSynproxy = 10,
+  kCounter = 1,
+  kQuota = 2,
+  kCtHelper = 3,
+  kLimit = 4,
+  kConnlimit = 5,
+  kTunnel = 6,
+  kCtTimeout = 7,
+  kSecmark = 8,
+  kCtExpect = 9,
+  kSynproxy = 10,
 };
 
 }  // namespace nftjit::nft

@@ -1,0 +1,35 @@
+// Header parsing: from the caller's Packet to the Frame of one base chain (vm-semantics 7 and 8).
+#ifndef NFTJIT_LIB_RUNTIME_PARSE_H_
+#define NFTJIT_LIB_RUNTIME_PARSE_H_
+
+#include "lib/nft/types.h"
+#include "lib/runtime/frame.h"
+
+namespace nftjit {
+
+// Where a chain runs. `pf` is the protocol family of the hook (kIp, kIp6, kArp, kBridge, kNetdev; kInet for ingress).
+struct HookPoint {
+  nft::Family pf;
+  Hook hook;
+};
+
+enum class EnterResult : uint8_t {
+  kRun,     // The frame is filled; run the chain.
+  kAccept,  // The chain is not run, the packet goes on (inet ingress: neither IPv4 nor IPv6).
+  kDrop,    // The chain is not run, the packet is dropped (inet ingress: broken L3 header).
+};
+
+// Fills what depends on the packet: base, room, length, protocol, l4*, fragment state, nfproto, iif, oif, ct, offsets.
+// Does not touch the worker's part (counters, sets, limits, effects, clocks, scratch). Reads only the packet's bytes.
+EnterResult EnterChain(const HookPoint& point, Packet& packet, Frame& frame) noexcept;
+
+// Computes base[kInner] and room[kInner] (0 where there is no inner header) and sets inner_known.
+void FindInner(Frame& frame) noexcept;
+
+// The IPv6 extension-header walk, mode T (vm-semantics 7.1), for `exthdr`: the offset of the first header `target`
+// from packet->data, or -1 not found, -2 broken.
+int64_t FindIpv6Header(const Frame& frame, uint8_t target) noexcept;
+
+}  // namespace nftjit
+
+#endif  // NFTJIT_LIB_RUNTIME_PARSE_H_
