@@ -25,8 +25,10 @@ struct Rule {
   std::optional<std::string> compat;  // NFTA_RULE_COMPAT's nest, verbatim.
   SourcePos where;                    // Known only after the front end located it.
 };
-// The comment that nft keeps in the user data of rules, tables, chains, sets and elements; empty if there is none.
+// The comment that nft keeps in the user data of rules, tables, chains, objects and elements; empty if there is none.
 std::optional<std::string> Comment(std::string_view userdata);
+// The same of a set, whose user data numbers its items otherwise.
+std::optional<std::string> SetComment(std::string_view userdata);
 
 enum class ChainType : uint8_t { kFilter, kNat, kRoute };
 std::string_view Name(ChainType type);
@@ -162,6 +164,9 @@ struct Table {
   [[nodiscard]] const Set* FindSet(Handle handle) const;
   [[nodiscard]] const Set* FindSet(std::string_view set_name) const;
   [[nodiscard]] const Object* FindObject(Handle handle) const;
+  [[nodiscard]] const Object* FindObject(std::string_view object_name, ObjectType type) const;
+  [[nodiscard]] const Flowtable* FindFlowtable(Handle handle) const;
+  [[nodiscard]] const Flowtable* FindFlowtable(std::string_view flowtable_name) const;
 };
 
 // An interface that the ruleset was compiled against: nft turns `iif NAME` into a number.
