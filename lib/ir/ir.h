@@ -143,6 +143,7 @@ struct BaseChainInfo {
   nft::VerdictCode policy = nft::VerdictCode::kAccept;
   uint64_t registration = 0;
   std::vector<nft::Device> devices;
+  std::optional<nft::Counter> counters = std::nullopt;  // Present: packets that reach the policy are counted.
   bool operator==(const BaseChainInfo&) const = default;
 };
 
