@@ -1,0 +1,191 @@
+#include "tools/capture/capture.h"
+
+#include <pcap/pcap.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "lib/support/bytes.h"
+
+namespace nftjit {
+namespace {
+
+// Numbers that pcap.h gives only as DLT_ of one platform.
+constexpr int kDltIpv4 = 228, kDltIpv6 = 229, kDltCooked2 = 276;
+constexpr uint32_t kCooked1Header = 16, kCooked2Header = 20;
+
+struct PcapCloser {
+  void operator()(pcap_t* pcap) const { pcap_close(pcap); }
+};
+using PcapHandle = std::unique_ptr<pcap_t, PcapCloser>;
+
+absl::Status Error(const std::string& path, std::string_view what) {
+  return absl::InvalidArgumentError(path + ": " + std::string(what));
+}
+
+std::optional<LinkKind> KindOf(int datalink) {
+  switch (datalink) {
+    case DLT_EN10MB: return LinkKind::kEthernet;
+    case DLT_RAW:
+    case kDltIpv4:
+    case kDltIpv6: return LinkKind::kRawIp;
+    case DLT_LINUX_SLL: return LinkKind::kCooked1;
+    case kDltCooked2: return LinkKind::kCooked2;
+    default: return std::nullopt;
+  }
+}
+
+int DatalinkOf(LinkKind kind) {
+  switch (kind) {
+    case LinkKind::kEthernet: return DLT_EN10MB;
+    case LinkKind::kRawIp: return DLT_RAW;
+    case LinkKind::kCooked1: return DLT_LINUX_SLL;
+    case LinkKind::kCooked2: return kDltCooked2;
+  }
+  return DLT_RAW;
+}
+
+uint16_t EthertypeOfIp(const uint8_t* data, uint32_t length) {
+  if (length == 0) return 0;
+  return data[0] >> 4 == 6 ? 0x86dd : data[0] >> 4 == 4 ? 0x0800 : 0;
+}
+
+// A cooked header tells packet type and protocol; there is no link header that rules could load.
+void FindCooked(Packet& packet, LinkKind kind) {
+  const uint32_t header = kind == LinkKind::kCooked1 ? kCooked1Header : kCooked2Header;
+  if (packet.length < header) {
+    packet.network_offset = packet.length;
+    return;
+  }
+  packet.network_offset = header;
+  const uint16_t type = kind == LinkKind::kCooked1 ? LoadBig16(packet.data) : packet.data[10];
+  packet.pkttype = static_cast<uint8_t>(type <= 4 ? type : 0);
+  packet.protocol = LoadBig16(packet.data + (kind == LinkKind::kCooked1 ? 14 : 0));
+}
+
+absl::StatusOr<PcapHandle> Open(const std::string& path) {
+  char message[PCAP_ERRBUF_SIZE] = "";
+  if (path == "-") {
+    PcapHandle handle(pcap_fopen_offline_with_tstamp_precision(stdin, PCAP_TSTAMP_PRECISION_NANO, message));
+    if (!handle) return Error("standard input", message);
+    return handle;
+  }
+  FILE* file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) return absl::NotFoundError(path + ": " + std::strerror(errno));
+  PcapHandle handle(pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, message));
+  if (!handle) {
+    std::fclose(file);
+    return Error(path, std::string("not a capture file: ") + message);
+  }
+  return handle;
+}
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+absl::StatusOr<Capture> Capture::FromFile(const std::string& path) {
+  absl::StatusOr<PcapHandle> handle = Open(path);
+  if (!handle.ok()) return handle.status();
+  pcap_t* pcap = handle->get();
+  const std::string shown = path == "-" ? "standard input" : path;
+  const std::optional<LinkKind> kind = KindOf(pcap_datalink(pcap));
+  if (!kind) {
+    const char* name = pcap_datalink_val_to_name(pcap_datalink(pcap));
+    return Error(shown, "link type " + std::to_string(pcap_datalink(pcap)) +
+                            (name != nullptr ? std::string(" (") + name + ")" : "") +
+                            " is not read; Ethernet, raw IP and Linux cooked v1 and v2 are");
+  }
+  Capture capture;
+  pcap_pkthdr* header = nullptr;
+  const uint8_t* data = nullptr;
+  int status = 0;
+  while ((status = pcap_next_ex(pcap, &header, &data)) == 1) {
+    if (header->caplen < header->len) ++capture.short_packets_;
+    capture.records_.push_back({capture.bytes_.size(), header->caplen, header->len,
+                                static_cast<uint64_t>(header->ts.tv_sec) * 1'000'000'000 +
+                                    static_cast<uint64_t>(header->ts.tv_usec),
+                                *kind});
+    capture.bytes_.insert(capture.bytes_.end(), data, data + header->caplen);
+  }
+  if (status != PCAP_ERROR_BREAK) {  // -2: the end of the file.
+    return Error(shown, "after packet " + std::to_string(capture.size()) + ": " + pcap_geterr(pcap));
+  }
+  return capture;
+}
+
+absl::Status Capture::AppendHex(std::string_view hex) {
+  if (hex.empty() || hex.size() % 2 != 0) {
+    return absl::InvalidArgumentError("hex packet: an even number of hex digits, two or more, is expected; got " +
+                                      std::to_string(hex.size()));
+  }
+  std::vector<uint8_t> packet;
+  packet.reserve(hex.size() / 2);
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    const int high = HexDigit(hex[i]), low = HexDigit(hex[i + 1]);
+    if (high < 0 || low < 0) {
+      return absl::InvalidArgumentError("hex packet: '" + std::string(hex.substr(i, 2)) + "' at digit " +
+                                        std::to_string(i + 1) + " is not hex");
+    }
+    packet.push_back(static_cast<uint8_t>(high << 4 | low));
+  }
+  const auto size = static_cast<uint32_t>(packet.size());
+  records_.push_back({bytes_.size(), size, size, 0, LinkKind::kRawIp});
+  bytes_.insert(bytes_.end(), packet.begin(), packet.end());
+  return absl::OkStatus();
+}
+
+Packet Capture::At(size_t i) {
+  const Record& record = records_[i];
+  Packet packet;
+  packet.data = bytes_.data() + record.offset;
+  packet.length = record.captured;
+  packet.time_ns = record.time_ns;
+  switch (record.link) {
+    case LinkKind::kEthernet: ParseEthernet(packet); break;
+    case LinkKind::kRawIp: packet.protocol = EthertypeOfIp(packet.data, packet.length); break;
+    case LinkKind::kCooked1:
+    case LinkKind::kCooked2: FindCooked(packet, record.link); break;
+  }
+  return packet;
+}
+
+absl::Status Capture::Write(const std::string& path, const std::vector<bool>& keep) const {
+  std::optional<LinkKind> kind;
+  for (size_t i = 0; i < size(); ++i) {
+    if (!keep[i]) continue;
+    if (kind && *kind != records_[i].link) {
+      return Error(path, "packets of several link types cannot be written to one file");
+    }
+    kind = records_[i].link;
+  }
+  constexpr int kSnapLength = 262144;
+  const PcapHandle pcap(pcap_open_dead_with_tstamp_precision(DatalinkOf(kind.value_or(LinkKind::kRawIp)), kSnapLength,
+                                                             PCAP_TSTAMP_PRECISION_NANO));
+  pcap_dumper_t* dumper = pcap_dump_open(pcap.get(), path.c_str());
+  if (dumper == nullptr) return Error(path, pcap_geterr(pcap.get()));
+  for (size_t i = 0; i < size(); ++i) {
+    if (!keep[i]) continue;
+    const Record& record = records_[i];
+    pcap_pkthdr header{};
+    header.ts.tv_sec = static_cast<time_t>(record.time_ns / 1'000'000'000);
+    header.ts.tv_usec = static_cast<suseconds_t>(record.time_ns % 1'000'000'000);
+    header.caplen = record.captured;
+    header.len = record.wire_length;
+    pcap_dump(reinterpret_cast<u_char*>(dumper), &header, bytes_.data() + record.offset);
+  }
+  const bool failed = pcap_dump_flush(dumper) != 0;
+  pcap_dump_close(dumper);
+  if (failed) return Error(path, std::string("could not be written: ") + std::strerror(errno));
+  return absl::OkStatus();
+}
+
+}  // namespace nftjit

@@ -1,0 +1,59 @@
+// Reading packet captures (pcap, pcapng) with libpcap, and packets given as hex.
+//
+// Link types: Ethernet, raw IP (three numbers of it), Linux cooked v1 and v2.
+#ifndef NFTJIT_TOOLS_CAPTURE_CAPTURE_H_
+#define NFTJIT_TOOLS_CAPTURE_CAPTURE_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nftjit/packet.h"
+
+namespace nftjit {
+
+enum class LinkKind : uint8_t { kEthernet, kRawIp, kCooked1, kCooked2 };
+
+// All packets of one capture, their bytes end to end in one buffer.
+class Capture {
+ public:
+  // Reads the whole file ("-" is standard input) before it returns anything, so that a file that breaks off in the
+  // middle is an error and not half a result. Errors: NotFound, or InvalidArgument naming file, packet and reason.
+  static absl::StatusOr<Capture> FromFile(const std::string& path);
+
+  // Appends one raw IP packet. Errors: InvalidArgument for odd digits, non-hex or an empty string.
+  absl::Status AppendHex(std::string_view hex);
+
+  [[nodiscard]] size_t size() const { return records_.size(); }
+  // Packets of which the capture holds fewer bytes than there were on the wire.
+  [[nodiscard]] size_t short_packets() const { return short_packets_; }
+
+  // Packet number `i` with its headers found: offsets, protocol, VLAN tag, packet type, time. The bytes stay in this
+  // object. An Ethernet frame or cooked packet too short for its link header has network_offset == length.
+  [[nodiscard]] Packet At(size_t i);
+  // What a capture file of one link type would hold for it; for writing.
+  [[nodiscard]] LinkKind link(size_t i) const { return records_[i].link; }
+  [[nodiscard]] uint64_t time_ns(size_t i) const { return records_[i].time_ns; }
+  [[nodiscard]] uint32_t wire_length(size_t i) const { return records_[i].wire_length; }
+
+  // Writes the packets whose `keep[i]` is true as nanosecond pcap. All must be of one link kind.
+  [[nodiscard]] absl::Status Write(const std::string& path, const std::vector<bool>& keep) const;
+
+ private:
+  struct Record {
+    size_t offset;
+    uint32_t captured, wire_length;
+    uint64_t time_ns;
+    LinkKind link;
+  };
+  std::vector<uint8_t> bytes_;
+  std::vector<Record> records_;
+  size_t short_packets_ = 0;
+};
+
+}  // namespace nftjit
+
+#endif  // NFTJIT_TOOLS_CAPTURE_CAPTURE_H_
