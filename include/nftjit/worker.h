@@ -33,7 +33,7 @@ enum class DecidedBy : uint8_t {
   kNoChain,  // The hook has no chain for this packet; it is accepted.
   kRule,     // The verdict of `rule`.
   kPolicy,   // The policy of `base_chain`: the packet fell off its end or returned.
-  kHeader,  // inet ingress: not IP (accepted), or a broken header (dropped); `base_chain` was not run (vm-semantics 7).
+  kHeader,   // inet ingress: a broken L3 header dropped the packet before `base_chain` was run (vm-semantics 7).
 };
 
 enum class RejectKind : uint8_t { kNone, kIcmp, kTcpReset, kIcmpx };  // kIcmpx: the code is of nf_tables' own.

@@ -20,8 +20,8 @@ struct CompileIrOptions {
   opt::PassOptions passes;
 };
 
-// The second half of Compile(): passes, verification (always after them in debug builds, and of `program` itself in
-// every build, since tests write it by hand), the engine.
+// The second half of Compile(): passes (verified one by one in debug builds), engine, hook plans. `program` itself is
+// verified in every build, since tests write it by hand.
 // Errors: Internal with the verifier's message; Unimplemented for rows with Op::kUnsupported, which no engine runs.
 absl::StatusOr<std::shared_ptr<const Program>> CompileIr(ir::Program program, const CompileIrOptions& options);
 

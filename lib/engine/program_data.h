@@ -23,6 +23,7 @@ struct ProgramData {
 
   std::vector<opt::PassStatistics> passes;
   double lower_seconds = 0, optimise_seconds = 0, engine_seconds = 0;
+  double compile_seconds = 0;  // All of it.
 
   std::vector<ChainDescription> chains;
   std::vector<RuleDescription> rules;
@@ -32,6 +33,9 @@ struct ProgramData {
   // What the engine compiled. Rules, chains, counters, limits, logs and sets have the same ids in both programs.
   [[nodiscard]] const ir::Program& program() const { return optimised ? *optimised : lowered; }
 };
+
+// Fills the descriptions from the program.
+void DescribeProgram(ProgramData& data);
 
 }  // namespace nftjit
 

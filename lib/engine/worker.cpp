@@ -1,0 +1,152 @@
+#include "nftjit/worker.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "lib/engine/instance_state.h"
+
+namespace nftjit {
+namespace {
+
+// The protocol family that an L3 packet of a mixed burst is run at: kIp, kIp6, or kInet for neither.
+Family L3FamilyOf(const Packet& packet) noexcept {
+  if (packet.protocol == 0x0800) return Family::kIp;
+  if (packet.protocol == 0x86dd) return Family::kIp6;
+  if (packet.protocol != 0 || packet.network_offset >= packet.length) return Family::kInet;
+  const int version = packet.data[packet.network_offset] >> 4;
+  return version == 4 ? Family::kIp : (version == 6 ? Family::kIp6 : Family::kInet);
+}
+
+void SetReject(uint32_t reject, Result& result) noexcept {
+  if ((reject & kRejected) == 0) return;
+  result.reject = static_cast<RejectKind>((reject >> 8 & 0xff) + 1);
+  result.reject_code = static_cast<uint8_t>(reject);
+}
+static_assert(static_cast<int>(RejectKind::kIcmp) == static_cast<int>(nft::RejectType::kIcmp) + 1 &&
+              static_cast<int>(RejectKind::kTcpReset) == static_cast<int>(nft::RejectType::kTcpReset) + 1 &&
+              static_cast<int>(RejectKind::kIcmpx) == static_cast<int>(nft::RejectType::kIcmpx) + 1);
+
+// Runs the chain of `step` on the entered frame.
+void RunStep(const PlanStep& step, Frame& frame, Result& result) noexcept {
+  frame.rule = kNoRule;
+  frame.reject = 0;
+  const Outcome outcome = step.entry.run(step.entry.code, &frame);
+  result.base_chain = step.chain.index;
+  if (outcome == static_cast<Outcome>(nft::VerdictCode::kContinue)) {
+    result.decided_by = DecidedBy::kPolicy;
+    result.rule = Result::kNone;
+    result.verdict = step.policy_accepts ? Verdict::kAccept : Verdict::kDrop;
+    if (step.policy_counter != UINT32_MAX) AddTo(frame.counters[step.policy_counter], 1, frame.length);
+    return;
+  }
+  result.decided_by = DecidedBy::kRule;
+  result.rule = frame.rule;
+  result.verdict = outcome == static_cast<Outcome>(nft::VerdictCode::kAccept) ? Verdict::kAccept : Verdict::kDrop;
+  SetReject(frame.reject, result);
+}
+
+// Runs one packet through the chains of a hook: accept goes on to the next chain, drop ends.
+//
+// The headers are parsed once for all chains that parse alike, since no operation changes packet bytes or devices: the
+// kernel's parse at each chain would find the same.
+Result RunPlan(const HookPlan& plan, HookSite site, Packet& packet, Frame& frame) noexcept {
+  Result result;
+  const DeviceRole role = HookPlans::RoleOf(site);
+  const Interface* device = role == DeviceRole::kOif ? packet.oif : packet.iif;
+  nft::Family entered = nft::Family::kUnspec;
+  EnterResult enter = EnterResult::kRun;
+  for (const PlanStep& step : plan.steps) {
+    if (role != DeviceRole::kNone && !BoundTo(step, device)) continue;
+    if (step.pf != entered) {
+      enter = EnterChain({step.pf, site.hook}, packet, frame);
+      entered = step.pf;
+    }
+    if (enter == EnterResult::kRun) {
+      RunStep(step, frame, result);
+    } else if (enter == EnterResult::kDrop) {
+      result.base_chain = step.chain.index;
+      result.rule = Result::kNone;
+      result.decided_by = DecidedBy::kHeader;
+      result.verdict = Verdict::kDrop;
+    }
+    if (result.verdict == Verdict::kDrop) break;
+  }
+  return result;
+}
+
+bool IsMixed(HookSite site) noexcept { return site.family == Family::kInet && site.hook != Hook::kIngress; }
+
+const HookPlan& PlanFor(const HookPlans& plans, HookSite& site, const Packet& packet) noexcept {
+  if (IsMixed(site)) site.family = L3FamilyOf(packet);
+  return plans.At(site);
+}
+
+void ReadClock(WorkerState& worker, HookSite site) noexcept {
+  const HookPlans& plans = *worker.plans;
+  const bool needed =
+      IsMixed(site) ? plans.At({Family::kIp, site.hook}).needs_clock || plans.At({Family::kIp6, site.hook}).needs_clock
+                    : plans.At(site).needs_clock;
+  if (!needed) return;
+  const InstanceOptions& options = worker.instance->options;
+  const ClockTime now = options.clock(options.clock_context);
+  worker.frame.now_ns = now.monotonic_ns;
+  worker.frame.wall_ns = now.wall_ns;
+}
+
+}  // namespace
+
+Worker::Worker(std::unique_ptr<WorkerState> state) : state_(std::move(state)) {}
+Worker::Worker(Worker&&) noexcept = default;
+Worker& Worker::operator=(Worker&&) noexcept = default;
+Worker::~Worker() = default;
+
+void Worker::Run(HookSite site, std::span<Packet> packets, std::span<Result> results) noexcept {
+  assert(packets.size() == results.size());
+  ReadClock(*state_, site);
+  if (!IsMixed(site)) {
+    const HookPlan& plan = state_->plans->At(site);
+    for (size_t i = 0; i < packets.size(); ++i) {
+      state_->log.packet = static_cast<uint32_t>(i);
+      results[i] = RunPlan(plan, site, packets[i], state_->frame);
+    }
+    return;
+  }
+  for (size_t i = 0; i < packets.size(); ++i) {
+    state_->log.packet = static_cast<uint32_t>(i);
+    HookSite own = site;
+    const HookPlan& plan = PlanFor(*state_->plans, own, packets[i]);
+    results[i] = RunPlan(plan, own, packets[i], state_->frame);
+  }
+}
+
+Result Worker::Run(HookSite site, Packet& packet) noexcept {
+  Result result;
+  Run(site, std::span(&packet, 1), std::span(&result, 1));
+  return result;
+}
+
+size_t Worker::TakeLogs(std::span<LogEntry> out) noexcept {
+  WorkerState& state = *state_;
+  const uint64_t capacity = uint64_t{state.log.mask} + 1;
+  const uint64_t oldest = state.log.written > capacity ? state.log.written - capacity : 0;
+  if (state.logs_taken < oldest) {
+    state.logs_lost += oldest - state.logs_taken;
+    state.logs_taken = oldest;
+  }
+  const size_t count = std::min<uint64_t>(out.size(), state.log.written - state.logs_taken);
+  for (size_t i = 0; i < count; ++i) {
+    const LogRecord& record = state.log.records[state.logs_taken++ & state.log.mask];
+    out[i] = {record.log, record.packet};
+  }
+  return count;
+}
+
+uint64_t Worker::lost_logs() const noexcept {
+  const WorkerState& state = *state_;
+  const uint64_t capacity = uint64_t{state.log.mask} + 1;
+  const uint64_t oldest = state.log.written > capacity ? state.log.written - capacity : 0;
+  return state.logs_lost + (oldest > state.logs_taken ? oldest - state.logs_taken : 0);
+}
+
+}  // namespace nftjit
