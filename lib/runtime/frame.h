@@ -49,6 +49,9 @@ struct Frame {
   uint8_t is_ipv6;  // The packet's L3 protocol as `exthdr` asks (skb->protocol).
   uint8_t is_ipv4;
   uint8_t hook;                    // nftjit::Hook.
+  const Interface* device;         // skb->dev, whose type `meta iiftype` loads; null: none (L3 output).
+  const uint8_t* start;            // D of vm-semantics 7: `length` bytes, or those of link_view.
+  uint32_t start_size;             // Bytes at `start`.
   uint32_t network_offset, thoff;  // From packet->data.
   uint32_t fragoff;                // As the kernel keeps it: 8-byte units for IPv4, bytes for IPv6.
   uint32_t data_end;               // From packet->data: one past the last byte that loads may read.
@@ -59,6 +62,10 @@ struct Frame {
   uint64_t wall_ns;                // Since the epoch: meta time, day, hour.
   uint64_t* random;                // State of this worker's generator.
   uint32_t cpu;                    // Worker number: `meta cpu`.
+  // The frame without its VLAN tag, where the kernel has dropped the tag or keeps it outside the bytes: 12 address
+  // bytes, the ethertype, then as much of the packet as fits. Filled only for tagged frames at L3 hooks and egress.
+  static constexpr uint32_t kLinkViewBytes = 256;
+  uint8_t link_view[kLinkViewBytes];
   // Values that live in memory: engines lay out as they like. 16-byte slots.
   static constexpr size_t kScratchBytes = 4096;
   alignas(16) uint8_t scratch[kScratchBytes];

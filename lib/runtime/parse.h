@@ -20,7 +20,16 @@ enum class EnterResult : uint8_t {
 };
 
 // Fills what depends on the packet: base, room, length, protocol, l4*, fragment state, nfproto, iif, oif, ct, offsets.
-// Does not touch the worker's part (counters, sets, limits, effects, clocks, scratch). Reads only the packet's bytes.
+// Does not touch the worker's part (counters, sets, limits, effects, clocks, scratch), nor rule and reject. Reads only
+// the packet's bytes, whatever they and the offsets say; offsets past the end are the end.
+//
+// The kernel's stack has dropped broken L3 headers before the ip and ip6 hooks; here the caller may hand in anything,
+// so:
+//  - an IPv4 packet of less than 20 bytes, an IPv6 packet of less than 40, has no transport information;
+//  - a total length that is more than the bytes there, or less than ihl * 4, does not trim the packet;
+//  - neither version nor ihl are looked at: the transport header is at ihl * 4, and loads end at the packet's end.
+// The ethertype of ip, ip6 and arp hooks is the family's own. Elsewhere Packet::protocol counts; 0 there means that the
+// version nibble of the first byte decides, as on a TUN device.
 EnterResult EnterChain(const HookPoint& point, Packet& packet, Frame& frame) noexcept;
 
 // Computes base[kInner] and room[kInner] (0 where there is no inner header) and sets inner_known.

@@ -1,0 +1,83 @@
+// Interval sets: disjoint, sorted, inclusive at both ends, in memcmp order. Keys of up to 16 bytes are big-endian
+// integers, for which that order is the integers' own.
+#include "lib/runtime/set_tables.h"
+
+namespace nftjit {
+namespace {
+
+const std::string& Upper(const ir::SetElement& element) {
+  return element.key_end.empty() ? element.key : element.key_end;
+}
+
+// kLength 0: of any length up to sizeof(Key), known at run time.
+template <class Key, size_t kLength>
+class IntegerIntervals final : public ElementTable {
+ public:
+  IntegerIntervals(const ir::SetInfo& info, uint64_t created_ns)
+      : ElementTable(info, created_ns), length_(info.key_len) {
+    lower_.reserve(info.elements.size());
+    upper_.reserve(info.elements.size());
+    for (const ir::SetElement& element : info.elements) {
+      lower_.push_back(Load(Bytes(element.key)));
+      upper_.push_back(Load(Bytes(Upper(element))));
+    }
+  }
+
+  [[nodiscard]] uint32_t Find(const uint8_t* bytes, uint64_t now_ns) const noexcept override {
+    const Key key = Load(bytes);
+    const uint32_t below = CountNotAbove(lower_.data(), static_cast<uint32_t>(lower_.size()), key);
+    const bool hit = below != 0 && key <= upper_[below - 1];
+    return FoundOrCatchAll(hit ? below - 1 : kMiss, now_ns);
+  }
+
+ private:
+  [[nodiscard]] Key Load(const uint8_t* bytes) const {
+    return LoadBigKey<Key>(bytes, kLength != 0 ? kLength : length_);
+  }
+  std::vector<Key> lower_, upper_;
+  size_t length_;
+};
+
+// Keys of more than 16 bytes.
+class StringIntervals final : public ElementTable {
+ public:
+  StringIntervals(const ir::SetInfo& info, uint64_t created_ns) : ElementTable(info, created_ns) {}
+
+  [[nodiscard]] uint32_t Find(const uint8_t* key, uint64_t now_ns) const noexcept override {
+    const auto& elements = info().elements;
+    uint32_t from = 0, to = static_cast<uint32_t>(elements.size());  // The first whose lower bound is above `key`.
+    while (from < to) {
+      const uint32_t middle = from + (to - from) / 2;
+      if (std::memcmp(elements[middle].key.data(), key, info().key_len) <= 0) {
+        from = middle + 1;
+      } else {
+        to = middle;
+      }
+    }
+    const bool hit = from != 0 && std::memcmp(key, Upper(elements[from - 1]).data(), info().key_len) <= 0;
+    return FoundOrCatchAll(hit ? from - 1 : kMiss, now_ns);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const SetTable> BuildInterval(const ir::SetInfo& info, uint64_t created_ns) {
+  switch (info.key_len) {
+    case 1:
+      return std::make_unique<IntegerIntervals<uint32_t, 1>>(info, created_ns);
+    case 2:
+      return std::make_unique<IntegerIntervals<uint32_t, 2>>(info, created_ns);
+    case 4:
+      return std::make_unique<IntegerIntervals<uint32_t, 4>>(info, created_ns);
+    case 8:
+      return std::make_unique<IntegerIntervals<uint64_t, 8>>(info, created_ns);
+    case 16:
+      return std::make_unique<IntegerIntervals<Uint128, 16>>(info, created_ns);
+    default:
+      if (info.key_len < 8) return std::make_unique<IntegerIntervals<uint64_t, 0>>(info, created_ns);
+      if (info.key_len < 16) return std::make_unique<IntegerIntervals<Uint128, 0>>(info, created_ns);
+      return std::make_unique<StringIntervals>(info, created_ns);
+  }
+}
+
+}  // namespace nftjit
