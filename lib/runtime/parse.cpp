@@ -212,6 +212,7 @@ void SetUncheckedTransport(Frame& frame) {
     SetIpv6Transport(frame);
   } else {
     ClearTransport(frame);
+    frame.room[size_t(ir::Base::kNetwork)] = 0;
   }
 }
 

@@ -25,7 +25,9 @@ enum class EnterResult : uint8_t {
 //
 // The kernel's stack has dropped broken L3 headers before the ip and ip6 hooks; here the caller may hand in anything,
 // so:
-//  - an IPv4 packet of less than 20 bytes, an IPv6 packet of less than 40, has no transport information;
+//  - an IPv4 packet of less than 20 bytes, an IPv6 packet of less than 40, has no transport information, and no network
+//    header to load from either: at the ip, ip6 and inet hooks room[kNetwork] is 0 or at least the fixed header, which
+//    the optimiser builds on (lib/opt/canonicalise_fields.cpp);
 //  - a total length that is more than the bytes there, or less than ihl * 4, does not trim the packet;
 //  - neither version nor ihl are looked at: the transport header is at ihl * 4, and loads end at the packet's end.
 // The ethertype of ip, ip6 and arp hooks is the family's own. Elsewhere Packet::protocol counts; 0 there means that the
