@@ -30,8 +30,8 @@ bool Prefix::Contains(const uint8_t* address) const {
 }
 
 const Interface* Host::FindInterface(std::string_view name) const {
-  const auto found = std::find_if(interfaces_.begin(), interfaces_.end(),
-                                  [&](const Interface& it) { return name == it.name.data(); });
+  const auto found =
+      std::find_if(interfaces_.begin(), interfaces_.end(), [&](const Interface& it) { return name == it.name.data(); });
   return found == interfaces_.end() ? nullptr : &*found;
 }
 

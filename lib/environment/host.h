@@ -29,7 +29,7 @@ struct Prefix {
 };
 
 struct Address {
-  Prefix prefix;                   // The address itself, with the length of its network.
+  Prefix prefix;  // The address itself, with the length of its network.
   const Interface* device = nullptr;
 };
 struct Route {

@@ -54,8 +54,7 @@ TEST_CASE("errors of a host file name line and expectation") {
     return host.ok() ? std::string("accepted") : std::string(host.status().message());
   };
   CHECK(message("interface eth0\ninterface eth0") == "h:2: interface 'eth0' is given twice");
-  CHECK(message("interface abcdefghijklmnop") ==
-        "h:1: interface name 'abcdefghijklmnop': 1 to 15 bytes are expected");
+  CHECK(message("interface abcdefghijklmnop") == "h:1: interface name 'abcdefghijklmnop': 1 to 15 bytes are expected");
   CHECK(message("interface a index 2\ninterface b index 2") ==
         "h:2: interface 'b': index 2 belongs to another interface");
   CHECK(message("address 10.0.0.1/33 dev a") == "h:1: '10.0.0.1/33': at most /32 is expected");

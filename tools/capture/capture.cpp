@@ -2,6 +2,7 @@
 
 #include <pcap/pcap.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -28,22 +29,31 @@ absl::Status Error(const std::string& path, std::string_view what) {
 
 std::optional<LinkKind> KindOf(int datalink) {
   switch (datalink) {
-    case DLT_EN10MB: return LinkKind::kEthernet;
+    case DLT_EN10MB:
+      return LinkKind::kEthernet;
     case DLT_RAW:
     case kDltIpv4:
-    case kDltIpv6: return LinkKind::kRawIp;
-    case DLT_LINUX_SLL: return LinkKind::kCooked1;
-    case kDltCooked2: return LinkKind::kCooked2;
-    default: return std::nullopt;
+    case kDltIpv6:
+      return LinkKind::kRawIp;
+    case DLT_LINUX_SLL:
+      return LinkKind::kCooked1;
+    case kDltCooked2:
+      return LinkKind::kCooked2;
+    default:
+      return std::nullopt;
   }
 }
 
 int DatalinkOf(LinkKind kind) {
   switch (kind) {
-    case LinkKind::kEthernet: return DLT_EN10MB;
-    case LinkKind::kRawIp: return DLT_RAW;
-    case LinkKind::kCooked1: return DLT_LINUX_SLL;
-    case LinkKind::kCooked2: return kDltCooked2;
+    case LinkKind::kEthernet:
+      return DLT_EN10MB;
+    case LinkKind::kRawIp:
+      return DLT_RAW;
+    case LinkKind::kCooked1:
+      return DLT_LINUX_SLL;
+    case LinkKind::kCooked2:
+      return kDltCooked2;
   }
   return DLT_RAW;
 }
@@ -109,11 +119,9 @@ absl::StatusOr<Capture> Capture::FromFile(const std::string& path) {
   const uint8_t* data = nullptr;
   int status = 0;
   while ((status = pcap_next_ex(pcap, &header, &data)) == 1) {
-    if (header->caplen < header->len) ++capture.short_packets_;
-    capture.records_.push_back({capture.bytes_.size(), header->caplen, header->len,
-                                static_cast<uint64_t>(header->ts.tv_sec) * 1'000'000'000 +
-                                    static_cast<uint64_t>(header->ts.tv_usec),
-                                *kind});
+    capture.records_.push_back(
+        {capture.bytes_.size(), header->caplen, header->len,
+         static_cast<uint64_t>(header->ts.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(header->ts.tv_usec), *kind});
     capture.bytes_.insert(capture.bytes_.end(), data, data + header->caplen);
   }
   if (status != PCAP_ERROR_BREAK) {  // -2: the end of the file.
@@ -143,6 +151,15 @@ absl::Status Capture::AppendHex(std::string_view hex) {
   return absl::OkStatus();
 }
 
+void Capture::Truncate(size_t count) {
+  if (count < records_.size()) records_.resize(count);
+}
+
+size_t Capture::short_packets() const {
+  return static_cast<size_t>(std::count_if(records_.begin(), records_.end(),
+                                           [](const Record& record) { return record.captured < record.wire_length; }));
+}
+
 Packet Capture::At(size_t i) {
   const Record& record = records_[i];
   Packet packet;
@@ -150,10 +167,16 @@ Packet Capture::At(size_t i) {
   packet.length = record.captured;
   packet.time_ns = record.time_ns;
   switch (record.link) {
-    case LinkKind::kEthernet: ParseEthernet(packet); break;
-    case LinkKind::kRawIp: packet.protocol = EthertypeOfIp(packet.data, packet.length); break;
+    case LinkKind::kEthernet:
+      ParseEthernet(packet);
+      break;
+    case LinkKind::kRawIp:
+      packet.protocol = EthertypeOfIp(packet.data, packet.length);
+      break;
     case LinkKind::kCooked1:
-    case LinkKind::kCooked2: FindCooked(packet, record.link); break;
+    case LinkKind::kCooked2:
+      FindCooked(packet, record.link);
+      break;
   }
   return packet;
 }

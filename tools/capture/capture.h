@@ -27,9 +27,12 @@ class Capture {
   // Appends one raw IP packet. Errors: InvalidArgument for odd digits, non-hex or an empty string.
   absl::Status AppendHex(std::string_view hex);
 
+  // Keeps the first `count` packets.
+  void Truncate(size_t count);
+
   [[nodiscard]] size_t size() const { return records_.size(); }
   // Packets of which the capture holds fewer bytes than there were on the wire.
-  [[nodiscard]] size_t short_packets() const { return short_packets_; }
+  [[nodiscard]] size_t short_packets() const;
 
   // Packet number `i` with its headers found: offsets, protocol, VLAN tag, packet type, time. The bytes stay in this
   // object. An Ethernet frame or cooked packet too short for its link header has network_offset == length.
@@ -51,7 +54,6 @@ class Capture {
   };
   std::vector<uint8_t> bytes_;
   std::vector<Record> records_;
-  size_t short_packets_ = 0;
 };
 
 }  // namespace nftjit

@@ -1,0 +1,43 @@
+// nftjit compile: nft text to a ruleset image.
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "lib/netlink/image.h"
+#include "tools/nftjit/commands.h"
+#include "tools/nftjit/exit_status.h"
+#include "tools/nftjit/model.h"
+#include "tools/nftjit/ruleset_options.h"
+#include "tools/nftjit/write_file.h"
+
+namespace nftjit::cli {
+namespace {
+
+struct CompileFlags {
+  RulesetOptions ruleset;
+  std::string output;
+};
+
+int CompileImage(const CompileFlags& flags) {
+  absl::StatusOr<Host> host = flags.ruleset.LoadHost();
+  if (!host.ok()) return Fail(host.status());
+  const absl::StatusOr<Ruleset> ruleset = flags.ruleset.Load(*host, true);
+  if (!ruleset.ok()) return Fail(ruleset.status());
+  if (absl::Status status = WriteFile(flags.output, netlink::WriteImage(ModelOf(*ruleset))); !status.ok()) {
+    return Fail(status);
+  }
+  return kYes;
+}
+
+}  // namespace
+
+Command AddCompile(CLI::App& app) {
+  auto flags = std::make_shared<CompileFlags>();
+  CLI::App* parser = app.add_subcommand("compile", "Write the ruleset as an image that every -f takes");
+  flags->ruleset.AddTo(*parser);
+  parser->add_option("-o,--output", flags->output, "Image to write")->required();
+  return {parser, [flags] { return CompileImage(*flags); }};
+}
+
+}  // namespace nftjit::cli

@@ -1,0 +1,42 @@
+// nftjit, the command line.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "tools/nftjit/commands.h"
+#include "tools/nftjit/exit_status.h"
+
+namespace nftjit::cli {
+
+int Fail(const absl::Status& status) {
+  std::cerr << "nftjit: " << std::string(status.message()) << '\n';
+  return status.code() == absl::StatusCode::kUnimplemented ? kUnsupported : kBadInput;
+}
+
+namespace {
+
+int Main(int argc, char** argv) {
+  CLI::App app{"nftables rulesets on packets, in this process: no kernel, no root", "nftjit"};
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 yes, 1 no, 2 usage or input error, 3 unsupported.\n"
+      "A FILE may be nft text, or an image that 'nftjit compile' wrote; '-' is standard input.");
+  const std::vector<Command> commands = {AddCheck(app), AddRun(app), AddDump(app), AddCompile(app), AddBench(app)};
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int status = app.exit(error);  // Prints help, or what is wrong with the words.
+    return status == 0 ? kYes : kBadInput;
+  }
+  for (const Command& command : commands) {
+    if (command.parser->parsed()) return command.run();
+  }
+  return kBadInput;
+}
+
+}  // namespace
+}  // namespace nftjit::cli
+
+int main(int argc, char** argv) { return nftjit::cli::Main(argc, argv); }

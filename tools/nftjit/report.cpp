@@ -1,0 +1,134 @@
+#include "tools/nftjit/report.h"
+
+#include <iomanip>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+
+#include "tools/nftjit/packet_options.h"
+
+namespace nftjit::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Names come from rulesets and need not be UTF-8: what is not becomes U+FFFD.
+std::string Line(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string TableText(Family family, std::string_view table) {
+  return std::string(FamilyText(family)) + " " + std::string(table);
+}
+
+Json OrNull(std::string_view text) { return text.empty() ? Json() : Json(std::string(text)); }
+
+std::string_view RejectText(RejectKind kind) {
+  switch (kind) {
+    case RejectKind::kNone:
+      return "none";
+    case RejectKind::kIcmp:
+      return "icmp";
+    case RejectKind::kTcpReset:
+      return "tcp reset";
+    case RejectKind::kIcmpx:
+      return "icmpx";
+  }
+  return "none";
+}
+
+}  // namespace
+
+std::string_view VerdictText(Verdict verdict) { return verdict == Verdict::kAccept ? "accept" : "drop"; }
+
+void Report::PacketAtHook(uint64_t packet, HookSite site, const Result& result) {
+  if (json_) {
+    PacketAsJson(packet, site, result);
+    return;
+  }
+  out_ << packet << ' ' << HookText(site.hook) << ' ' << VerdictText(result.verdict);
+  if (result.reject != RejectKind::kNone) {
+    out_ << " (reject with " << RejectText(result.reject);
+    if (result.reject != RejectKind::kTcpReset) out_ << ' ' << int{result.reject_code};
+    out_ << ')';
+  }
+  if (result.decided_by == DecidedBy::kRule) {
+    const RuleDescription& rule = program_.rules()[result.rule];
+    const ChainDescription& chain = program_.chains()[rule.chain];
+    out_ << "  " << TableText(chain.family, chain.table) << ' ' << chain.name << " handle " << rule.handle;
+    if (!rule.comment.empty()) out_ << " \"" << rule.comment << '"';
+  } else if (result.base_chain != Result::kNone) {
+    const ChainDescription& chain = program_.chains()[result.base_chain];
+    out_ << "  " << TableText(chain.family, chain.table) << ' ' << chain.name
+         << (result.decided_by == DecidedBy::kHeader ? " (not run: header)" : " policy");
+  } else {
+    out_ << "  no chain";
+  }
+  out_ << '\n';
+}
+
+void Report::PacketAsJson(uint64_t packet, HookSite site, const Result& result) {
+  Json object = {{"version", 1},
+                 {"packet", packet},
+                 {"hook", std::string(HookText(site.hook))},
+                 {"verdict", std::string(VerdictText(result.verdict))}};
+  uint32_t chain_index = result.base_chain;
+  Json rule_handle, comment;
+  if (result.decided_by == DecidedBy::kRule) {
+    const RuleDescription& rule = program_.rules()[result.rule];
+    chain_index = rule.chain;
+    rule_handle = rule.handle;
+    comment = OrNull(rule.comment);
+  }
+  Json table, chain_name;
+  if (chain_index != Result::kNone) {
+    const ChainDescription& chain = program_.chains()[chain_index];
+    table = TableText(chain.family, chain.table);
+    chain_name = std::string(chain.name);
+  }
+  object["table"] = table;
+  object["chain"] = chain_name;
+  object["rule"] = rule_handle;
+  object["comment"] = comment;
+  if (result.reject != RejectKind::kNone) {
+    object["reject"] = std::string(RejectText(result.reject));
+    if (result.reject != RejectKind::kTcpReset) object["reject_code"] = result.reject_code;
+  }
+  out_ << Line(object) << '\n';
+}
+
+void Report::Counters(uint64_t packets, const Instance& instance) {
+  if (json_) {
+    CountersAsJson(packets, instance);
+    return;
+  }
+  out_ << std::setw(12) << "packets" << std::setw(14) << "bytes"
+       << "  counter\n";
+  for (const CounterReading& reading : instance.counters()) {
+    out_ << std::setw(12) << reading.packets << std::setw(14) << reading.bytes << "  "
+         << TableText(reading.family, reading.table) << ' ';
+    if (!reading.set.empty()) {
+      out_ << "element of @" << reading.set;
+    } else if (reading.rule_handle == 0) {
+      out_ << reading.chain << " policy";
+    } else {
+      out_ << reading.chain << " handle " << reading.rule_handle;
+    }
+    if (!reading.comment.empty()) out_ << " \"" << reading.comment << '"';
+    out_ << '\n';
+  }
+}
+
+void Report::CountersAsJson(uint64_t packets, const Instance& instance) {
+  Json counters = Json::array();
+  for (const CounterReading& reading : instance.counters()) {
+    if (reading.rule_handle == 0) continue;  // Policies and elements have no rule to name.
+    counters.push_back({{"table", TableText(reading.family, reading.table)},
+                        {"chain", std::string(reading.chain)},
+                        {"handle", reading.rule_handle},
+                        {"comment", OrNull(reading.comment)},
+                        {"packets", reading.packets},
+                        {"bytes", reading.bytes}});
+  }
+  out_ << Line({{"version", 1}, {"packets", packets}, {"counters", counters}}) << '\n';
+}
+
+}  // namespace nftjit::cli

@@ -1,0 +1,125 @@
+// nftjit run: packets through the hooks.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "lib/engine/program_data.h"
+#include "nftjit/compile.h"
+#include "nftjit/instance.h"
+#include "tools/nftjit/commands.h"
+#include "tools/nftjit/compile_or_explain.h"
+#include "tools/nftjit/exit_status.h"
+#include "tools/nftjit/packet_options.h"
+#include "tools/nftjit/packet_path.h"
+#include "tools/nftjit/report.h"
+#include "tools/nftjit/ruleset_options.h"
+
+namespace nftjit::cli {
+namespace {
+
+struct RunOptions {
+  RulesetOptions ruleset;
+  PacketOptions packets;
+  EngineFlags engine;
+  std::string write_file;
+  bool json = false, summary = false;
+};
+
+bool ReadsConntrack(const ir::Program& program) {
+  for (const ir::Row& row : program.rows) {
+    if (row.op == ir::Op::kCt) return true;
+  }
+  return false;
+}
+
+// What the reader of the results should know of the input, on standard error.
+void Remark(const RunOptions& options, const Capture& capture, const ir::Program& program) {
+  if (capture.short_packets() != 0) {
+    std::cerr << "nftjit: note: " << capture.short_packets()
+              << " packets were captured short; bytes that the capture lacks do not match\n";
+  }
+  if (options.packets.ct_state.empty() && ReadsConntrack(program)) {
+    std::cerr << "nftjit: note: rules read conntrack and --ct-state was not given: the state is invalid, as before "
+                 "conntrack\n";
+  }
+}
+
+// Runs every packet along its path. Returns which ones no hook dropped.
+std::vector<bool> RunAll(const RunOptions& options, const PacketPath& path, const Facts& facts, Capture& capture,
+                         Worker& worker, Report& report) {
+  std::vector<bool> accepted(capture.size(), true);
+  for (size_t i = 0; i < capture.size(); ++i) {
+    Packet packet = capture.At(i);
+    facts.ApplyTo(packet);
+    bool reported = false;
+    HookSite last;
+    for (const HookSite& site : path.SitesFor(packet)) {
+      const Result result = worker.Run(site, packet);
+      last = site;
+      if (result.decided_by != DecidedBy::kNoChain) {
+        if (!options.summary) report.PacketAtHook(i + 1, site, result);
+        reported = true;
+      }
+      if (result.verdict == Verdict::kDrop) {
+        accepted[i] = false;
+        break;
+      }
+    }
+    if (!reported && !options.summary) report.PacketAtHook(i + 1, last, Result{});
+  }
+  return accepted;
+}
+
+int Run(const RunOptions& options) {
+  if (!options.packets.given()) {
+    return Fail(absl::InvalidArgumentError("run: -r CAPTURE or --hex PACKET is expected"));
+  }
+  const absl::StatusOr<const EngineInterface*> engine = options.engine.Find();
+  if (!engine.ok()) return Fail(engine.status());
+  absl::StatusOr<Host> host = options.ruleset.LoadHost();
+  if (!host.ok()) return Fail(host.status());
+  absl::StatusOr<Capture> capture = options.packets.LoadPackets();
+  if (!capture.ok()) return Fail(capture.status());
+  const CompileOptions compile{
+      .engine = *engine, .optimise = !options.engine.no_optimise, .partial = options.engine.partial};
+  const absl::StatusOr<std::shared_ptr<const Program>> program =
+      CompileOrExplain(options.ruleset, *host, compile, std::cerr);
+  if (!program.ok()) return Fail(program.status());
+  const absl::StatusOr<Facts> facts = Facts::From(options.packets, *host);
+  if (!facts.ok()) return Fail(facts.status());
+  const absl::StatusOr<PacketPath> path = PacketPath::From(options.packets, (*program)->data().lowered, *host);
+  if (!path.ok()) return Fail(path.status());
+  Remark(options, *capture, (*program)->data().lowered);
+
+  Instance instance(*program);
+  Worker worker = instance.NewWorker();
+  Report report(std::cout, **program, options.json);
+  const std::vector<bool> accepted = RunAll(options, *path, *facts, *capture, worker, report);
+  if (options.summary && !options.json) {
+    const auto kept = std::count(accepted.begin(), accepted.end(), true);
+    std::cout << capture->size() << " packets: " << kept << " accepted, " << capture->size() - static_cast<size_t>(kept)
+              << " dropped\n";
+  }
+  report.Counters(capture->size(), instance);
+  if (!options.write_file.empty()) {
+    if (absl::Status status = capture->Write(options.write_file, accepted); !status.ok()) return Fail(status);
+  }
+  return kYes;
+}
+
+}  // namespace
+
+Command AddRun(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* parser = app.add_subcommand("run", "Run packets through the hooks: verdicts and counters");
+  options->ruleset.AddTo(*parser);
+  options->packets.AddTo(*parser);
+  options->engine.AddTo(*parser);
+  parser->add_option("-w,--write", options->write_file, "Write the packets that were accepted to this capture");
+  parser->add_flag("--json", options->json, "One JSON object a line");
+  parser->add_flag("--summary", options->summary, "Only totals and counters");
+  return {parser, [options] { return Run(*options); }};
+}
+
+}  // namespace nftjit::cli

@@ -1,0 +1,30 @@
+#include "tools/nftjit/write_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+
+namespace nftjit::cli {
+
+absl::Status WriteFile(const std::string& path, std::string_view bytes) {
+  if (path == "-") {
+    std::cout.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
+    return std::cout ? absl::OkStatus() : absl::InvalidArgumentError("standard output: could not be written");
+  }
+  const std::string partial = path + "." + std::to_string(getpid()) + ".part";
+  std::ofstream file(partial, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
+    const std::string reason = std::strerror(errno);
+    std::remove(partial.c_str());
+    return absl::InvalidArgumentError(path + ": could not be written: " + reason);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace nftjit::cli

@@ -1,0 +1,17 @@
+// Writing a file whole or not at all.
+#ifndef NFTJIT_TOOLS_NFTJIT_WRITE_FILE_H_
+#define NFTJIT_TOOLS_NFTJIT_WRITE_FILE_H_
+
+#include <absl/status/status.h>
+
+#include <string>
+#include <string_view>
+
+namespace nftjit::cli {
+
+// Writes beside `path` and renames, so that a failure leaves what was there. "-" is standard output.
+absl::Status WriteFile(const std::string& path, std::string_view bytes);
+
+}  // namespace nftjit::cli
+
+#endif  // NFTJIT_TOOLS_NFTJIT_WRITE_FILE_H_
