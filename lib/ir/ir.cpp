@@ -70,4 +70,15 @@ std::string_view Name(Comparison comparison) {
   return kNames[static_cast<size_t>(comparison)];
 }
 
+uint8_t MetaLoadLength(nft::MetaKey key) {
+  switch (key) {
+    case nft::MetaKey::kNfproto:
+    case nft::MetaKey::kL4proto:
+    case nft::MetaKey::kPkttype:
+      return 1;
+    default:
+      return nft::MetaLength(key);
+  }
+}
+
 }  // namespace nftjit::ir

@@ -79,7 +79,9 @@ enum class GuardKind : uint8_t {
   kIif,            // The packet has an input device …
   kOif,            // … an output device.
   kCtEntry,        // The packet has a conntrack entry.
-  kMetaKnown,      // `a` is an nft::MetaKey whose load BREAKs where the packet lacks the fact (skuid, rtclassid …).
+  kMetaKnown,      // `a` is an nft::MetaKey whose load BREAKs where the packet lacks the fact: skuid, skgid, cgroup,
+                   // rtclassid, iifkind, oifkind, and iiftype (the type of the device that the packet is at: the
+                   // output device at postrouting, none at output, else the input device).
   kCtKnown,  // `a` is an nft::CtKey | direction << 8 whose load BREAKs although there is an entry (helper, src_ip …).
 };
 inline constexpr size_t kGuardKindCount = 11;
@@ -94,6 +96,10 @@ inline constexpr uint8_t kPresent = 1;                                          
 inline constexpr uint8_t kNegated = 1;                                                   // lookup
 inline constexpr uint8_t kNative = 1;                                                    // test
 inline constexpr uint8_t kDirectionOriginal = 0, kDirectionReply = 1, kNoDirection = 2;  // ct
+
+// Bytes that a load of `key` stores, which is the length of its value; the register word around them is zero. Not
+// nft::MetaLength, which is what the register check counts. 0 for keys that cannot be loaded.
+uint8_t MetaLoadLength(nft::MetaKey key);
 
 // One operation. See ops.def for what the fields hold per op.
 struct Row {
@@ -164,10 +170,10 @@ struct RuleInfo {
   bool operator==(const RuleInfo&) const = default;
 };
 
-// A counter of the ruleset and where it stands: in a rule's expression.
+// A counter of the ruleset and where it stands: in a rule's expression, or (no rule) in an element of a set.
 struct CounterInfo {
   RuleId rule;
-  uint16_t expression = 0;
+  uint16_t expression = Origin::kNoExpression;
   uint64_t packets = 0, bytes = 0;  // Initial values.
   bool operator==(const CounterInfo&) const = default;
 };
@@ -195,7 +201,7 @@ struct SetElement {
   std::string data;                                        // Data maps: data_len bytes.
   nft::VerdictCode verdict = nft::VerdictCode::kContinue;  // Verdict maps.
   ChainId chain;                                           // Of jump and goto.
-  std::optional<uint64_t> timeout_ms;
+  std::optional<uint64_t> timeout_ms;                      // From the creation of the Instance; empty: forever.
   // Stateful expressions run on a hit, in order: counters and limits.
   std::vector<CounterId> counters;
   std::vector<LimitId> limits;
@@ -209,8 +215,8 @@ struct SetInfo {
   SetKind kind = SetKind::kExact;
   bool constant = false;  // Anonymous or constant: passes may look at the elements. Else it is data.
   bool verdict_map = false;
-  uint8_t key_len = 0, data_len = 0;
-  std::vector<uint8_t> field_lengths;
+  uint8_t key_len = 0, data_len = 0;   // data_len is 0 for sets and verdict maps.
+  std::vector<uint8_t> field_lengths;  // kConcatRanges: of each field, before padding to four bytes.
   std::vector<SetElement> elements;
   std::optional<SetElement> catchall;
   bool operator==(const SetInfo&) const = default;
@@ -219,7 +225,7 @@ struct SetInfo {
 // A rule that was left out, or that no engine can run: the first expression that is unsupported, by name.
 struct UnsupportedRule {
   RuleId rule;
-  uint16_t expression = 0;
+  uint16_t expression = Origin::kNoExpression;
   std::string what;  // "nat", "dynset", "lookup in an object map" …
   bool operator==(const UnsupportedRule&) const = default;
 };

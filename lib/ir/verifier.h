@@ -18,12 +18,15 @@ namespace nftjit::ir {
 //    inside its operand; Zext does not shorten; Test constants are as long as their value (twice for kIn, kNotIn),
 //    masks as long; lookups' keys are key_len long, Map's length is data_len;
 //  - Swap element sizes are 2, 4 or 8; shift counts 1 to 31; offsets at most 65535;
-//  - a rule has at most one row of kind `end`, as its last row; blocks have only values and tests;
-//  - a Load without kOrZero is preceded, on the way to it, by a room guard of its base that covers it, and by any
-//    guard its reading needs; the same holds for Meta and Ct loads that may BREAK (see RequiredGuard in lowering);
+//  - a row of kind `end` other than vmap is the last of its rule; blocks have only values and tests;
+//  - a Load without kOrZero is preceded, on the way to it, by a room guard of its base that covers it; Meta and Ct
+//  loads
+//    that may BREAK by the guards that RequiredGuards (lib/ir/guards.h) lists, or by ones that imply them;
+//  - Meta and Ct values have the length of their key;
 //  - jump and goto name an existing chain that is not a base chain; verdicts are ones nf_tables accepts;
 //  - kNative tests have values of 1, 2, 4 or 8 bytes;
-//  - a set_meta value has the key's length.
+//  - a set_meta value has the key's length;
+//  - sets: keys, data and fields have the lengths declared; intervals are sorted, disjoint and not empty.
 absl::Status Verify(const Program& program);
 
 }  // namespace nftjit::ir
