@@ -9,11 +9,7 @@ namespace nftjit::calls {
 namespace {
 
 void CountAll(Frame& frame, const ir::SetElement& element) {
-  for (const ir::CounterId id : element.counters) {
-    CounterSlot& slot = frame.counters[id.index];
-    ++slot.packets;
-    slot.bytes += frame.length;
-  }
+  for (const ir::CounterId id : element.counters) CountPacket(frame.counters[id.index], frame.length);
 }
 
 bool PassAll(Frame& frame, const ir::SetElement& element) {
