@@ -1,13 +1,18 @@
 #include "lib/engine/compile.h"
 
+#include <chrono>
 #include <utility>
 
-#include "lib/engine/compile_steps.h"
+#include "lib/ir/lower.h"
 #include "lib/ir/verifier.h"
 #include "lib/support/source.h"
 
 namespace nftjit {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // "fw.nft:31:3: rule 31 of inet fw input: nat is not supported by any engine"
 std::string DescribeUnsupported(const ir::Program& program, const ir::UnsupportedRule& unsupported) {
@@ -20,8 +25,6 @@ std::string DescribeUnsupported(const ir::Program& program, const ir::Unsupporte
   return text;
 }
 
-}  // namespace
-
 absl::Status RefuseUnsupported(const ir::Program& program, const std::vector<ir::UnsupportedRule>& unsupported) {
   std::string message;
   for (const ir::UnsupportedRule& rule : unsupported) {
@@ -30,8 +33,6 @@ absl::Status RefuseUnsupported(const ir::Program& program, const std::vector<ir:
   }
   return absl::UnimplementedError(message);
 }
-
-namespace {
 
 // The rules whose rows hold Op::kUnsupported.
 std::vector<ir::UnsupportedRule> RulesWithUnsupportedRows(const ir::Program& program) {
@@ -45,16 +46,14 @@ std::vector<ir::UnsupportedRule> RulesWithUnsupportedRows(const ir::Program& pro
   return found;
 }
 
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<const Program>> FinishCompile(std::unique_ptr<ProgramData> data,
-                                                             CompileClock::time_point start,
-                                                             const CompileIrOptions& options) {
+// Passes and engine. `data->lowered` is in place.
+absl::StatusOr<std::shared_ptr<const Program>> Finish(std::unique_ptr<ProgramData> data, Clock::time_point start,
+                                                      const CompileIrOptions& options) {
   const std::vector<ir::UnsupportedRule> refused = RulesWithUnsupportedRows(data->lowered);
   if (!refused.empty()) return RefuseUnsupported(data->lowered, refused);
 
   if (options.optimise) {
-    const CompileClock::time_point before = CompileClock::now();
+    const Clock::time_point before = Clock::now();
     data->optimised = data->lowered;
     if (absl::Status status = opt::Optimise(*data->optimised, options.passes, &data->passes); !status.ok()) {
       return status;
@@ -62,7 +61,7 @@ absl::StatusOr<std::shared_ptr<const Program>> FinishCompile(std::unique_ptr<Pro
     data->optimise_seconds = SecondsSince(before);
   }
 
-  const CompileClock::time_point before = CompileClock::now();
+  const Clock::time_point before = Clock::now();
   data->engine = options.engine;
   auto code = options.engine->Compile(data->program(), EngineOptions{.keep_code_map = options.keep_code_map});
   if (!code.ok()) return code.status();
@@ -74,12 +73,33 @@ absl::StatusOr<std::shared_ptr<const Program>> FinishCompile(std::unique_ptr<Pro
   return std::make_shared<const Program>(std::move(data));
 }
 
+}  // namespace
+
 absl::StatusOr<std::shared_ptr<const Program>> CompileIr(ir::Program program, const CompileIrOptions& options) {
-  const CompileClock::time_point start = CompileClock::now();
+  const Clock::time_point start = Clock::now();
   if (absl::Status status = ir::Verify(program); !status.ok()) return status;
   auto data = std::make_unique<ProgramData>();
   data->lowered = std::move(program);
-  return FinishCompile(std::move(data), start, options);
+  return Finish(std::move(data), start, options);
+}
+
+absl::StatusOr<std::shared_ptr<const Program>> CompileModel(const nft::Ruleset& ruleset, const CompileOptions& options,
+                                                            const opt::PassOptions& passes) {
+  const Clock::time_point start = Clock::now();
+  absl::StatusOr<ir::Program> lowered = ir::Lower(ruleset, ir::LowerOptions{.partial = options.partial});
+  if (!lowered.ok()) return lowered.status();
+  if (!options.partial && !lowered->unsupported.empty()) return RefuseUnsupported(*lowered, lowered->unsupported);
+#ifndef NDEBUG
+  if (absl::Status status = ir::Verify(*lowered); !status.ok()) return status;
+#endif
+  auto data = std::make_unique<ProgramData>();
+  data->lowered = *std::move(lowered);
+  data->lower_seconds = SecondsSince(start);
+  return Finish(std::move(data), start,
+                {.engine = options.engine,
+                 .optimise = options.optimise,
+                 .keep_code_map = options.keep_code_map,
+                 .passes = passes});
 }
 
 }  // namespace nftjit
