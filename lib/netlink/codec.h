@@ -96,7 +96,8 @@ void EncodeSet(std::string_view table, const nft::Set& set, const NameContext& n
                std::optional<uint32_t> id = std::nullopt);
 // One list item. The caller writes TABLE, SET and opens ELEMENTS, and starts a new message when one is full.
 void EncodeElement(const nft::Element& element, const nft::Set& set, const NameContext& names, AttributeWriter& out);
-void EncodeObject(std::string_view table, const nft::Object& object, uint32_t use, AttributeWriter& out);
+void EncodeObject(std::string_view table, const nft::Object& object, uint32_t use, const NameContext& names,
+                  AttributeWriter& out);
 void EncodeFlowtable(std::string_view table, const nft::Flowtable& flowtable, uint32_t use, AttributeWriter& out);
 // {NAME, DATA} as a nest of number `type`.
 void EncodeExpression(uint16_t type, const nft::Expression& expression, const NameContext& names, AttributeWriter& out);

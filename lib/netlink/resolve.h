@@ -19,7 +19,8 @@ struct KernelFeatures {
   bool bridge_reject = true;
   bool queue = true;
   bool flow_offload = true;
-  bool dccp = true;  // exthdr dccp.
+  bool dccp = true;     // exthdr dccp.
+  bool secmark = true;  // A security module that knows every context.
 };
 
 // What a name in a message means at this point of the transaction. Null where there is no such thing.
@@ -50,6 +51,10 @@ class NameContext {
   [[nodiscard]] virtual std::string_view SetName(nft::Handle handle) const = 0;
   [[nodiscard]] virtual std::string_view ObjectName(nft::Handle handle) const = 0;
   [[nodiscard]] virtual std::string_view FlowtableName(nft::Handle handle) const = 0;
+  // Whether the set declares expressions: the kernel then leaves those of a dynset out of its dump.
+  [[nodiscard]] virtual bool SetDeclaresExpressions(nft::Handle) const { return false; }
+  // Whether to write what the model holds even where the kernel's dump loses something. For images, not for dumps.
+  [[nodiscard]] virtual bool exact() const { return false; }
 };
 
 }  // namespace nftjit::netlink

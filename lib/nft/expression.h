@@ -113,7 +113,7 @@ struct Dynset {  // 10.15
   std::optional<Register> sreg_data;
   std::optional<uint64_t> timeout_ms;
   uint32_t flags;  // Inverted 1, expressions 2.
-  std::vector<Expression> expressions;
+  std::vector<Expression> expressions;  // Empty: new elements get what the set declares.
   bool operator==(const Dynset&) const;
 };
 struct ObjectRef {  // 10.16, direct form
@@ -171,8 +171,8 @@ struct Reject {  // 10.23
 struct Nat {      // 10.24
   uint32_t type;  // Snat 0, dnat 1.
   Family family;
-  std::optional<Register> addr_min, addr_max, proto_min, proto_max;
-  std::optional<uint32_t> flags;
+  std::optional<Register> addr_min, addr_max, proto_min, proto_max;  // A kernel's rule has max = min if it gave none.
+  std::optional<uint32_t> flags;  // In effect: with MAP_IPS and PROTO_SPECIFIED as the registers imply them.
   bool operator==(const Nat&) const = default;
 };
 struct Masquerade {  // 10.25
@@ -182,7 +182,7 @@ struct Masquerade {  // 10.25
 };
 struct Redirect {  // 10.26
   std::optional<Register> proto_min, proto_max;
-  std::optional<uint32_t> flags;
+  std::optional<uint32_t> flags;  // In effect: PROTO_SPECIFIED if there is a port and FLAGS was not given.
   bool operator==(const Redirect&) const = default;
 };
 struct Dup {  // 10.27

@@ -52,6 +52,9 @@ struct BaseChain {
   uint64_t registration = 0;
 };
 
+// Flags of chains, as dumped.
+inline constexpr uint32_t kChainBase = 1, kChainHwOffload = 2, kChainBinding = 4;
+
 struct Chain {
   std::string name;
   Handle handle = 0;
