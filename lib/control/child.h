@@ -14,20 +14,20 @@
 namespace nftjit::control {
 
 struct ChildCommand {
-  std::string program;                           // Path, not searched for.
-  std::vector<std::string> arguments;            // With the program's name first.
-  std::optional<std::string> input;              // Standard input; empty: nothing to read.
-  std::string shim;                              // Path of the preload shim.
-  std::chrono::milliseconds timeout{60'000};     // The child is killed when it is over.
+  std::string program;                        // Path, not searched for.
+  std::vector<std::string> arguments;         // With the program's name first.
+  std::optional<std::string> input;           // Standard input; empty: nothing to read.
+  std::string shim;                           // Path of the preload shim.
+  std::chrono::milliseconds timeout{60'000};  // The child is killed when it is over.
 };
 
 struct ChildOutcome {
   enum class End { kExited, kSignalled, kTimedOut, kLost };  // Lost: somebody else reaped the child.
   End end = End::kExited;
-  int code = 0;            // Exit status or signal number.
-  std::string output;      // Standard output.
-  std::string errors;      // Standard error.
-  bool greeted = false;    // The shim was loaded and spoke to us.
+  int code = 0;          // Exit status or signal number.
+  std::string output;    // Standard output.
+  std::string errors;    // Standard error.
+  bool greeted = false;  // The shim was loaded and spoke to us.
 
   [[nodiscard]] bool succeeded() const { return greeted && end == End::kExited && code == 0; }
 };

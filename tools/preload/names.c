@@ -56,8 +56,7 @@ static struct servent* FillService(const struct nftjit_answer* answer, const cha
 
 NFTJIT_EXPORT struct servent* getservbyname(const char* name, const char* proto) {
   char found[256];
-  const struct nftjit_answer answer =
-      Lookup(NFTJIT_SERVICE_BY_NAME, ProtocolNumber(proto), name, found, sizeof found);
+  const struct nftjit_answer answer = Lookup(NFTJIT_SERVICE_BY_NAME, ProtocolNumber(proto), name, found, sizeof found);
   return FillService(&answer, found);
 }
 
@@ -96,8 +95,12 @@ static struct passwd* FillUser(const struct nftjit_answer* answer, const char* n
   static char stored[256];
   if (answer->result != NFTJIT_FOUND) return NULL;
   snprintf(stored, sizeof stored, "%s", name);
-  entry = (struct passwd){.pw_name = stored, .pw_passwd = "", .pw_uid = answer->number, .pw_gecos = "",
-                          .pw_dir = "/", .pw_shell = "/bin/false"};
+  entry = (struct passwd){.pw_name = stored,
+                          .pw_passwd = "",
+                          .pw_uid = answer->number,
+                          .pw_gecos = "",
+                          .pw_dir = "/",
+                          .pw_shell = "/bin/false"};
   return &entry;
 }
 
@@ -194,9 +197,8 @@ NFTJIT_EXPORT const char* gai_strerror(int code) {
 
 NFTJIT_EXPORT int getnameinfo(const struct sockaddr* address, socklen_t length, char* host, socklen_t host_size,
                               char* service, socklen_t service_size, int flags) {
-  int (*real)(const struct sockaddr*, socklen_t, char*, socklen_t, char*, socklen_t, int) =
-      (int (*)(const struct sockaddr*, socklen_t, char*, socklen_t, char*, socklen_t, int))dlsym(RTLD_NEXT,
-                                                                                               "getnameinfo");
+  int (*real)(const struct sockaddr*, socklen_t, char*, socklen_t, char*, socklen_t, int) = (int (*)(
+      const struct sockaddr*, socklen_t, char*, socklen_t, char*, socklen_t, int))dlsym(RTLD_NEXT, "getnameinfo");
   const int numeric_host = HostNamesAllowed() ? flags & NI_NUMERICHOST : NI_NUMERICHOST;
   const int status = real(address, length, host, host_size, service, service_size,
                           (flags & ~NI_NUMERICHOST) | numeric_host | NI_NUMERICSERV);

@@ -1,0 +1,177 @@
+#include "lib/control/batch.h"
+
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "lib/control/operations.h"
+#include "lib/control/reply.h"
+#include "lib/netlink/codec.h"
+
+namespace nftjit::control {
+namespace {
+
+// The messages of a batch and their outcomes so far.
+struct Entry {
+  Message message;
+  Outcome outcome;
+  RuleName rule{};  // The rule that it made.
+};
+
+class Batch {
+ public:
+  Batch(const State& state, const Client& client, const netlink::KernelFeatures& features)
+      : state_(state), client_(client), features_(features) {}
+
+  void Add(const Message& message) { entries_.push_back({.message = message, .outcome = {}}); }
+  std::vector<Entry>& entries() { return entries_; }
+  std::vector<std::string>& events() { return events_; }
+
+  // Applies every message; those that fail are left out. Returns the transaction.
+  Transaction& Run() {
+    Begin();
+    for (Entry& entry : entries_) {
+      entry.outcome = ApplyOne(entry.message);
+      const auto [table, rule] = std::exchange(transaction_->last_rule, {});
+      entry.rule = {table, rule};
+    }
+    return *transaction_;
+  }
+
+  // After a run whose final state is bad: goes through the batch once more, checks after every message, and refuses
+  // each that leaves a bad state, as if it were not there. So the message that completes a loop is blamed.
+  void BlameMessages() {
+    size_t checked = 0;  // Entries before it are known to leave a good state.
+    while (checked < entries_.size()) {
+      Begin();
+      for (size_t i = 0; i < entries_.size(); ++i) {
+        Entry& entry = entries_[i];
+        if (entry.outcome.error != 0) continue;
+        entry.outcome = ApplyOne(entry.message);
+        if (i < checked) continue;
+        checked = i + 1;
+        std::optional<netlink::NetlinkError> bad = transaction_->CheckTables();
+        if (!bad.has_value()) continue;
+        entry.outcome = *std::move(bad);
+        break;
+      }
+    }
+  }
+
+  [[nodiscard]] bool failed() const {
+    return std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.outcome.error != 0; });
+  }
+  Transaction& transaction() { return *transaction_; }
+
+ private:
+  void Begin() {
+    transaction_.emplace(state_, client_, features_);
+    events_.clear();
+  }
+
+  Outcome ApplyOne(const Message& message) {
+    if (message.subsystem() != netlink::kNftablesSubsystem) {
+      return Refused(EINVAL, {}, absl::StrFormat("message type 0x%04x is not of nf_tables", message.type));
+    }
+    Operation operation{.transaction = *transaction_, .message = message, .notify = {}};
+    if (message.has(kFlagEcho)) {
+      operation.notify = [&](uint8_t type, uint16_t flags, const Operation::WriteAttributes& write) {
+        Datagram event(message);
+        event.Begin(type, flags, message.family, state_.generation + 1);
+        netlink::AttributeWriter out = event.attributes();
+        write(out);
+        events_.push_back(event.Finish());
+      };
+    }
+    return Apply(operation);
+  }
+
+  const State& state_;
+  const Client& client_;
+  const netlink::KernelFeatures& features_;
+  std::vector<Entry> entries_;
+  std::optional<Transaction> transaction_;
+  std::vector<std::string> events_;
+};
+
+// The BATCH_BEGIN itself: the subsystem must be ours and the generation, if given, the current one.
+Outcome CheckBegin(const Message& begin, const State& state) {
+  if (begin.resource != netlink::kNftablesSubsystem) {
+    return Refused(EINVAL, {}, absl::StrFormat("batch of subsystem %d, expected nf_tables (10)", begin.resource));
+  }
+  const netlink::Result<netlink::GenAttributes> attributes = netlink::ParseGenMessage(begin.bytes);
+  if (!attributes.ok()) return attributes.error();
+  const netlink::Attribute& generation = (*attributes)[netlink::kGenId];
+  if (generation && generation.U32() != state.generation) {
+    return Refused(ERESTART, {}, "the ruleset has changed since the client read it");
+  }
+  return Fine();
+}
+
+bool IsRefusedRule(const Message& message, RuleAnswer rule_answer) {
+  return rule_answer == RuleAnswer::kRefuseAll && message.subsystem() == netlink::kNftablesSubsystem &&
+         message.operation() == netlink::kNewRule;
+}
+
+void AppendAnswers(const std::vector<Entry>& entries, RuleAnswer rule_answer, BatchResult& result) {
+  for (const Entry& entry : entries) {
+    Outcome outcome = entry.outcome;
+    if (outcome.error == 0 && IsRefusedRule(entry.message, rule_answer)) {
+      outcome.error = EINVAL;
+      result.refused_rules.push_back(entry.rule);
+    }
+    if (outcome.error != 0 || entry.message.has(kFlagAck)) {
+      result.replies.push_back(Acknowledge(entry.message, outcome));
+    }
+  }
+}
+
+}  // namespace
+
+BatchResult RunBatch(const State& state, const Message& begin, ByteSpan& rest, const Client& client,
+                     const netlink::KernelFeatures& features, RuleAnswer rule_answer) {
+  Batch batch(state, client, features);
+  std::optional<Message> end;
+  while (const std::optional<Message> message = NextMessage(rest)) {
+    if (message->type == netlink::kBatchEnd) {
+      end = message;
+      break;
+    }
+    batch.Add(*message);
+  }
+
+  std::vector<std::string> replies;
+  if (Outcome outcome = CheckBegin(begin, state); outcome.error != 0) {
+    replies.push_back(Acknowledge(begin, outcome));
+    return {.state = state, .replies = std::move(replies), .refused_rules = {}};
+  }
+  if (begin.has(kFlagAck)) replies.push_back(Acknowledge(begin, Fine()));
+
+  batch.Run();
+  std::optional<Outcome> at_commit;
+  bool commit = end.has_value() && !batch.failed() && rule_answer == RuleAnswer::kTrue;
+  if (!batch.failed()) {
+    if (end.has_value()) at_commit = batch.transaction().CheckBound();
+    if (!at_commit.has_value() && batch.transaction().CheckTables().has_value()) batch.BlameMessages();
+    commit = commit && !at_commit.has_value() && !batch.failed();
+  }
+  BatchResult result;
+  if (commit) {
+    for (std::string& event : batch.events()) result.replies.push_back(std::move(event));
+    result.state = std::move(batch.transaction()).Commit();
+  } else {
+    result.state = std::move(batch.transaction()).Abandon();
+  }
+  for (std::string& reply : replies) result.replies.push_back(std::move(reply));
+  AppendAnswers(batch.entries(), rule_answer, result);
+  if (end.has_value() && end->has(kFlagAck)) result.replies.push_back(Acknowledge(*end, Fine()));
+  if (at_commit.has_value() && !batch.entries().empty()) {
+    result.replies.push_back(Acknowledge(batch.entries().front().message, *at_commit));
+  }
+  return result;
+}
+
+}  // namespace nftjit::control
