@@ -15,7 +15,7 @@ namespace {
 using netlink::Attribute;
 using netlink::ChainAttributes;
 
-constexpr uint32_t kBase = 1, kHardwareOffload = 2, kBinding = 4, kKnownFlags = kBase | kHardwareOffload | kBinding;
+constexpr uint32_t kKnownFlags = nft::kChainBase | nft::kChainHwOffload | nft::kChainBinding;
 
 bool HasDevices(nft::Family family, uint8_t hook) {
   return family == nft::Family::kNetdev || (family == nft::Family::kInet && hook == nft::kInetIngress);
@@ -77,12 +77,12 @@ Outcome UpdateChain(const Operation& operation, const ChainAttributes& attribute
   const Attribute& handle = attributes[netlink::kChainHandle];
   const Attribute& name = attributes[netlink::kChainName];
   const Attribute& at = handle ? handle : name;
-  if ((chain.flags & kBinding) != 0) return Refused(EINVAL, {}, "a binding chain cannot be changed");
+  if ((chain.flags & nft::kChainBinding) != 0) return Refused(EINVAL, {}, "a binding chain cannot be changed");
   if (operation.message.has(kFlagExclusive)) return Refused(EEXIST, at, absl::StrFormat("chain %s exists", chain.name));
   if (operation.message.has(kFlagReplace)) return Refused(EOPNOTSUPP, {}, "a chain cannot be replaced");
 
   const Attribute& flags = attributes[netlink::kChainFlags];
-  const uint32_t wanted = (flags ? flags.U32() : chain.flags) | (chain.flags & kBase);
+  const uint32_t wanted = (flags ? flags.U32() : chain.flags) | (chain.flags & nft::kChainBase);
   if (wanted != chain.flags) return Refused(EOPNOTSUPP, {}, "a chain's flags cannot be changed");
   if (attributes[netlink::kChainHook]) {
     if (Outcome outcome = UpdateHook(operation, attributes, chain, at); outcome.error != 0) return outcome;
@@ -176,7 +176,7 @@ Outcome DeleteChain(const Operation& operation, bool lenient) {
     chain = (*table)->MutableChain(named->handle);
   }
   if (chain == nullptr) return lenient ? Fine() : Refused(ENOENT, at, "the chain does not exist");
-  if ((chain->flags & kBinding) != 0) return Refused(EOPNOTSUPP, {}, "a binding chain goes with its rule");
+  if ((chain->flags & nft::kChainBinding) != 0) return Refused(EOPNOTSUPP, {}, "a binding chain goes with its rule");
   if ((*attributes)[netlink::kChainHook]) return RemoveDevices(operation, *attributes, *chain);
 
   const uint32_t jumps = (*table)->uses().of(chain->handle);

@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "lib/control/child_setup.h"
@@ -66,9 +67,9 @@ absl::StatusOr<Ends> OpenPipe() {
   return ends;
 }
 
-absl::StatusOr<Ends> OpenSocketPair() {
+absl::StatusOr<Ends> OpenDoor() {
   int fds[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) return SystemError("socketpair");
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) return SystemError("socketpair");
   Ends ends{Descriptor(fds[0]), Descriptor(fds[1])};
   ends.ours.Lift();
   ends.childs.Lift();
@@ -111,11 +112,65 @@ void Drain(Descriptor& from, std::string& into) {
   }
 }
 
+// One process that came in at the door.
+class Peer {
+ public:
+  Peer(Descriptor socket, ClientHandler& handler) : socket_(std::move(socket)), connection_(handler) {}
+
+  [[nodiscard]] pollfd Wanted() const {
+    return {socket_.get(), static_cast<short>(unsent_.empty() ? POLLIN : POLLIN | POLLOUT), 0};
+  }
+  void Serve() {
+    std::string received;
+    Drain(socket_, received);
+    connection_.Feed({reinterpret_cast<const uint8_t*>(received.data()), received.size()}, unsent_);
+    size_t sent = 0;
+    while (socket_.open() && sent < unsent_.size()) {
+      const ssize_t n = send(socket_.get(), unsent_.data() + sent, unsent_.size() - sent, MSG_NOSIGNAL);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) {
+        if (errno != EAGAIN) socket_.Close();
+        break;
+      }
+      sent += static_cast<size_t>(n);
+    }
+    unsent_.erase(0, sent);
+  }
+  [[nodiscard]] bool open() const { return socket_.open(); }
+  [[nodiscard]] bool greeted() const { return connection_.greeted(); }
+
+ private:
+  Descriptor socket_;
+  Connection connection_;
+  std::string unsent_;
+};
+
+// The socket that a process handed in; closed if there is none to take.
+Descriptor TakeSocket(int door) {
+  char byte;
+  iovec part{&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  if (recvmsg(door, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0) return Descriptor();
+  const cmsghdr* rights = CMSG_FIRSTHDR(&message);
+  if (rights == nullptr || rights->cmsg_type != SCM_RIGHTS || rights->cmsg_len != CMSG_LEN(sizeof(int))) {
+    return Descriptor();
+  }
+  int fd;
+  memcpy(&fd, CMSG_DATA(rights), sizeof fd);
+  fcntl(fd, F_SETFL, O_NONBLOCK);
+  return Descriptor(fd);
+}
+
 // The parent's side of a running child.
 class Supervisor {
  public:
-  Supervisor(pid_t pid, Descriptor socket, Descriptor out, Descriptor err, Connection& connection)
-      : pid_(pid), socket_(std::move(socket)), out_(std::move(out)), err_(std::move(err)), connection_(connection) {}
+  Supervisor(pid_t pid, Descriptor door, Descriptor out, Descriptor err, ClientHandler& handler)
+      : pid_(pid), door_(std::move(door)), out_(std::move(out)), err_(std::move(err)), handler_(handler) {}
 
   ChildOutcome Run(std::chrono::milliseconds timeout) {
     const Clock::time_point deadline = Clock::now() + timeout;
@@ -132,7 +187,6 @@ class Supervisor {
     // What the child wrote is in the pipes; somebody who inherited them is not waited for.
     Drain(out_, outcome_.output);
     Drain(err_, outcome_.errors);
-    outcome_.greeted = connection_.greeted();
     return std::move(outcome_);
   }
 
@@ -157,37 +211,31 @@ class Supervisor {
   }
 
   void Serve(int wait_ms) {
-    // Without any descriptor left the child is about to end; poll ignores negative ones.
-    if (!socket_.open() && !out_.open() && !err_.open()) wait_ms = 1;
-    const auto socket_events = static_cast<short>(unsent_.empty() ? POLLIN : POLLIN | POLLOUT);
-    pollfd fds[3] = {{socket_.get(), socket_events, 0}, {out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}};
-    if (poll(fds, 3, wait_ms) <= 0) return;
+    // A child that has closed its output is about to end.
+    if (!out_.open() && !err_.open()) wait_ms = 1;
+    std::vector<pollfd> fds = {{door_.get(), POLLIN, 0}, {out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}};
+    for (const std::unique_ptr<Peer>& peer : peers_) fds.push_back(peer->Wanted());
+    if (poll(fds.data(), fds.size(), wait_ms) <= 0) return;
     Drain(out_, outcome_.output);
     Drain(err_, outcome_.errors);
-    std::string received;
-    Drain(socket_, received);
-    connection_.Feed({reinterpret_cast<const uint8_t*>(received.data()), received.size()}, unsent_);
-    Flush();
-  }
-
-  void Flush() {
-    size_t sent = 0;
-    while (socket_.open() && sent < unsent_.size()) {
-      const ssize_t n = send(socket_.get(), unsent_.data() + sent, unsent_.size() - sent, MSG_NOSIGNAL);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) {
-        if (errno != EAGAIN) socket_.Close();
-        break;
-      }
-      sent += static_cast<size_t>(n);
+    for (const std::unique_ptr<Peer>& peer : peers_) {
+      peer->Serve();
+      outcome_.greeted = outcome_.greeted || peer->greeted();
     }
-    unsent_.erase(0, sent);
+    std::erase_if(peers_, [](const std::unique_ptr<Peer>& peer) { return !peer->open(); });
+    if (fds[0].revents == 0) return;
+    Descriptor socket = TakeSocket(door_.get());
+    if (socket.open()) {
+      peers_.push_back(std::make_unique<Peer>(std::move(socket), handler_));
+    } else if ((fds[0].revents & POLLHUP) != 0) {
+      door_.Close();
+    }
   }
 
   const pid_t pid_;
-  Descriptor socket_, out_, err_;
-  Connection& connection_;
-  std::string unsent_;
+  Descriptor door_, out_, err_;
+  ClientHandler& handler_;
+  std::vector<std::unique_ptr<Peer>> peers_;
   ChildOutcome outcome_;
 };
 
@@ -236,14 +284,13 @@ std::string DescribeEnd(const ChildOutcome& outcome, const ChildCommand& command
   return "ended";
 }
 
-absl::StatusOr<ChildOutcome> RunChild(const ChildCommand& command, Connection& connection) {
-  absl::StatusOr<Ends> socket = OpenSocketPair();
+absl::StatusOr<ChildOutcome> RunChild(const ChildCommand& command, ClientHandler& handler) {
+  absl::StatusOr<Ends> door = OpenDoor();
   absl::StatusOr<Ends> out = OpenPipe();
   absl::StatusOr<Ends> err = OpenPipe();
   absl::StatusOr<Ends> exec_error = OpenPipe();
   absl::StatusOr<Descriptor> input = OpenInput(command.input);
-  for (const absl::Status& status :
-       {socket.status(), out.status(), err.status(), exec_error.status(), input.status()}) {
+  for (const absl::Status& status : {door.status(), out.status(), err.status(), exec_error.status(), input.status()}) {
     if (!status.ok()) return status;
   }
 
@@ -256,7 +303,7 @@ absl::StatusOr<ChildOutcome> RunChild(const ChildCommand& command, Connection& c
     shim.Lift();
     preload = absl::StrFormat("/proc/self/fd/%d", shim.get());
   }
-  ChildEnvironment environment(preload, socket->childs.get());
+  ChildEnvironment environment(preload, door->childs.get());
   std::vector<char*> environment_pointers = environment.Pointers();
   std::vector<std::string> arguments = command.arguments;
   std::vector<char*> argument_pointers = ChildEnvironment::PointersTo(arguments);
@@ -266,14 +313,14 @@ absl::StatusOr<ChildOutcome> RunChild(const ChildCommand& command, Connection& c
                          .input = input->get(),
                          .output = out->childs.get(),
                          .errors = err->childs.get(),
-                         .socket = socket->childs.get(),
+                         .door = door->childs.get(),
                          .shim = shim.get(),
                          .exec_error = exec_error->childs.get(),
                          .parent = getpid()};
   const pid_t pid = fork();
   if (pid < 0) return SystemError("fork");
   if (pid == 0) BecomeChild(setup);
-  socket->childs.Close();
+  door->childs.Close();
   out->childs.Close();
   err->childs.Close();
   exec_error->childs.Close();
@@ -289,7 +336,7 @@ absl::StatusOr<ChildOutcome> RunChild(const ChildCommand& command, Connection& c
     waitpid(pid, nullptr, 0);
     return absl::NotFoundError(absl::StrFormat("%s: cannot be run: %s", command.program, strerror(failure)));
   }
-  return Supervisor(pid, std::move(socket->ours), std::move(out->ours), std::move(err->ours), connection)
+  return Supervisor(pid, std::move(door->ours), std::move(out->ours), std::move(err->ours), handler)
       .Run(command.timeout);
 }
 

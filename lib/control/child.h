@@ -1,4 +1,5 @@
-// Runs a stock netlink client as a child process whose netlink sockets end at a Connection. Unix only.
+// Runs a stock netlink client as a child process (with children of its own, if it likes) whose netlink sockets
+// end at a handler. Unix only.
 #ifndef NFTJIT_LIB_CONTROL_CHILD_H_
 #define NFTJIT_LIB_CONTROL_CHILD_H_
 
@@ -35,11 +36,11 @@ struct ChildOutcome {
 // "exited with status 1", "was killed by signal 11 (Segmentation fault)", "did not end within 60 s".
 std::string DescribeEnd(const ChildOutcome& outcome, const ChildCommand& command);
 
-// Runs the command to its end while it answers through `connection`. The child cannot open a netlink socket of the
+// Runs the command to its end while `handler` answers it. The child cannot open a netlink socket of the
 // kernel's (a seccomp filter refuses it where the kernel has seccomp), gains no privileges, and dies with the caller.
 //
 // An error means that the child could not be started; how it fared is in the outcome.
-absl::StatusOr<ChildOutcome> RunChild(const ChildCommand& command, Connection& connection);
+absl::StatusOr<ChildOutcome> RunChild(const ChildCommand& command, ClientHandler& handler);
 
 }  // namespace nftjit::control
 

@@ -69,7 +69,7 @@ void BecomeChild(const ChildSetup& setup) {
   // The caller's other descriptors are none of the client's business. (4: CLOSE_RANGE_CLOEXEC.)
   syscall(SYS_close_range, STDERR_FILENO + 1U, ~0U, 4U);
 #endif
-  KeepOpen(setup.socket);
+  KeepOpen(setup.door);
   KeepOpen(setup.shim);
 
   sigset_t none;

@@ -11,7 +11,7 @@ struct ChildSetup {
   char* const* arguments;
   char* const* environment;
   int input, output, errors;  // Become the standard descriptors.
-  int socket;                 // Stays open under its number.
+  int door;                   // Stays open under its number.
   int shim;                   // Likewise; -1: none.
   int exec_error;             // An int errno is written here if exec fails; closed by exec.
   pid_t parent;               // The child ends when it does.

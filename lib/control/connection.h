@@ -16,10 +16,9 @@ class ClientHandler {
  public:
   virtual ~ClientHandler() = default;
 
-  // A client has greeted; `program` is the name that it was started by.
-  virtual void Greet(uint32_t pid, std::string_view program) = 0;
-  // What the client sent on a socket of netlink protocol `bus`, one or more messages. Returns the datagrams to read.
-  virtual std::vector<std::string> Request(uint16_t bus, ByteSpan messages) = 0;
+  // What the client of process `pid` sent on a socket of netlink protocol `bus`, one or more messages. Returns the
+  // datagrams that it is to read.
+  virtual std::vector<std::string> Request(uint32_t pid, uint16_t bus, ByteSpan messages) = 0;
   struct Answer {
     uint32_t result = 0;  // nftjit_lookup_result.
     uint32_t number = 0;
@@ -50,6 +49,7 @@ class Connection {
 
   ClientHandler& handler_;
   std::string input_;
+  uint32_t pid_ = 0;
   bool greeted_ = false;
   bool failed_ = false;
 };

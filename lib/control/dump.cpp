@@ -164,8 +164,9 @@ Outcome GetObjects(const Query& query) {
   const netlink::Result<netlink::ObjectAttributes> attributes = netlink::ParseObjectMessage(query.request.bytes);
   if (!attributes.ok()) return attributes.error();
   const auto write = [&](const nft::Table& table, const UseCounts& uses, const nft::Object& object) {
+    const netlink::TableIndex names(table);
     query.writer.Add(netlink::kNewObj, table.family, [&](netlink::AttributeWriter& out) {
-      netlink::EncodeObject(table.name, object, uses.of(object.handle), out);
+      netlink::EncodeObject(table.name, object, uses.of(object.handle), names, out);
     });
   };
   const Attribute& type = (*attributes)[netlink::kObjectTypeNumber];

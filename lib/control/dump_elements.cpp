@@ -18,7 +18,7 @@ std::vector<const nft::Element*> InDumpOrder(const nft::Set& set) {
   std::vector<const nft::Element*> order;
   order.reserve(set.elements.size());
   for (const nft::Element& element : set.elements) order.push_back(&element);
-  if (BackendOf(set) != Backend::kInterval) return order;
+  if (InsertionRulesOf(set) != InsertionRules::kInterval) return order;
   std::stable_sort(order.begin(), order.end(), [](const nft::Element* a, const nft::Element* b) {
     const bool a_catchall = (a->flags & nft::kElementCatchall) != 0;
     const bool b_catchall = (b->flags & nft::kElementCatchall) != 0;
@@ -60,7 +60,7 @@ Outcome FindElements(const nft::Table& table, const nft::Set& set, const netlink
         netlink::DecodeElement(at.attribute(), set, names, netlink::ElementUse::kGet);
     if (!wanted.ok()) return wanted.error();
     std::optional<uint32_t> found = index.FindCovering(set, *wanted);
-    if (found.has_value() && BackendOf(set) == Backend::kInterval &&
+    if (found.has_value() && InsertionRulesOf(set) == InsertionRules::kInterval &&
         (set.elements[*found].flags & nft::kElementIntervalEnd) != 0 &&
         (wanted->flags & nft::kElementIntervalEnd) == 0) {
       found.reset();  // The key lies above an end: in no interval.

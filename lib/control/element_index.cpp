@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "lib/nft/set_backend.h"
+
 namespace nftjit::control {
 namespace {
 
@@ -50,18 +52,27 @@ bool SameFields(const nft::Set& set, std::string_view a, std::string_view b) {
 
 }  // namespace
 
-Backend BackendOf(const nft::Set& set) {
-  if (!set.is(nft::kSetInterval)) return Backend::kExact;
-  return set.field_lengths.size() >= 2 ? Backend::kConcatenatedRanges : Backend::kInterval;
+InsertionRules InsertionRulesOf(const nft::Set& set) {
+  switch (nft::BackendOf(set)) {
+    case nft::SetBackend::kRbtree:
+      return InsertionRules::kInterval;
+    case nft::SetBackend::kPipapo:
+      return InsertionRules::kConcatenatedRanges;
+    case nft::SetBackend::kBitmap:
+    case nft::SetBackend::kHash:
+    case nft::SetBackend::kResizableHash:
+      break;
+  }
+  return InsertionRules::kExact;
 }
 
-ElementIndex::ElementIndex(nft::Set& set) : backend_(BackendOf(set)) {
+ElementIndex::ElementIndex(nft::Set& set) : rules_(InsertionRulesOf(set)) {
   dead_.resize(set.elements.size());
   for (uint32_t i = 0; i < set.elements.size(); ++i) Enter(set, i);
 }
 
 bool ElementIndex::Counts(const nft::Set& set, const nft::Element& element) {
-  return !IsCatchall(element) && !(BackendOf(set) == Backend::kInterval && IsNullEnd(element));
+  return !IsCatchall(element) && !(InsertionRulesOf(set) == InsertionRules::kInterval && IsNullEnd(element));
 }
 
 std::string ElementIndex::FieldOf(const nft::Set& set, size_t field, std::string_view key) {
@@ -80,14 +91,14 @@ void ElementIndex::Enter(const nft::Set& set, uint32_t position) {
     catchall_ = position;
     return;
   }
-  switch (backend_) {
-    case Backend::kExact:
+  switch (rules_) {
+    case InsertionRules::kExact:
       exact_.emplace(element.key, position);
       return;
-    case Backend::kInterval:
+    case InsertionRules::kInterval:
       boundaries_.emplace(BoundaryOf(element), position);
       return;
-    case Backend::kConcatenatedRanges:
+    case InsertionRules::kConcatenatedRanges:
       break;
   }
   std::vector<uint32_t>* shortest = nullptr;
@@ -115,14 +126,14 @@ ElementIndex::Conflict ElementIndex::Check(const nft::Set& set, const nft::Eleme
   if (IsCatchall(element)) {
     return catchall_.has_value() ? Conflict{Conflict::kSame, *catchall_} : Conflict{};
   }
-  switch (backend_) {
-    case Backend::kExact: {
+  switch (rules_) {
+    case InsertionRules::kExact: {
       const auto found = exact_.find(element.key);
       return found == exact_.end() ? Conflict{} : Conflict{Conflict::kSame, found->second};
     }
-    case Backend::kInterval:
+    case InsertionRules::kInterval:
       return CheckInterval(set, element);
-    case Backend::kConcatenatedRanges:
+    case InsertionRules::kConcatenatedRanges:
       return CheckRanges(set, element);
   }
   return {};
@@ -190,23 +201,23 @@ void ElementIndex::Insert(nft::Set& set, nft::Element element) {
 
 std::optional<uint32_t> ElementIndex::Find(const nft::Set& set, const nft::Element& wanted) const {
   if (IsCatchall(wanted)) return catchall_;
-  switch (backend_) {
-    case Backend::kExact: {
+  switch (rules_) {
+    case InsertionRules::kExact: {
       const auto found = exact_.find(wanted.key);
       return found == exact_.end() ? std::nullopt : std::optional(found->second);
     }
-    case Backend::kInterval: {
+    case InsertionRules::kInterval: {
       const auto found = boundaries_.find(BoundaryOf(wanted));
       return found == boundaries_.end() ? std::nullopt : std::optional(found->second);
     }
-    case Backend::kConcatenatedRanges:
+    case InsertionRules::kConcatenatedRanges:
       return FindContaining(set, wanted.key);
   }
   return std::nullopt;
 }
 
 std::optional<uint32_t> ElementIndex::FindCovering(const nft::Set& set, const nft::Element& wanted) const {
-  if (backend_ != Backend::kInterval || IsCatchall(wanted)) return Find(set, wanted);
+  if (rules_ != InsertionRules::kInterval || IsCatchall(wanted)) return Find(set, wanted);
   // A start of the key itself decides; so the search is for the greatest boundary at or below {key, start}.
   const auto above = boundaries_.upper_bound(Boundary{wanted.key, true});
   if (above == boundaries_.begin()) return std::nullopt;
@@ -220,9 +231,9 @@ void ElementIndex::Remove(nft::Set& set, uint32_t position) {
   ++dead_count_;
   if (IsCatchall(element)) {
     catchall_.reset();
-  } else if (backend_ == Backend::kExact) {
+  } else if (rules_ == InsertionRules::kExact) {
     exact_.erase(element.key);
-  } else if (backend_ == Backend::kInterval) {
+  } else if (rules_ == InsertionRules::kInterval) {
     boundaries_.erase(BoundaryOf(element));
   }  // Files keep dead positions until Compact().
 }

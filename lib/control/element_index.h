@@ -13,8 +13,8 @@
 
 namespace nftjit::control {
 
-enum class Backend : uint8_t { kExact, kInterval, kConcatenatedRanges };
-Backend BackendOf(const nft::Set& set);
+enum class InsertionRules : uint8_t { kExact, kInterval, kConcatenatedRanges };
+InsertionRules InsertionRulesOf(const nft::Set& set);
 
 // Refers to one set of a table that is being edited; the set must stay at its handle. All changes to the set's elements
 // go through the index. Removed elements stay in the vector until Compact().
@@ -61,7 +61,7 @@ class ElementIndex {
   void Enter(const nft::Set& set, uint32_t position);
   [[nodiscard]] static std::string FieldOf(const nft::Set& set, size_t field, std::string_view key);
 
-  Backend backend_;
+  InsertionRules rules_;
   std::vector<bool> dead_;
   size_t dead_count_ = 0;
   size_t counted_ = 0;

@@ -40,7 +40,7 @@ netlink::Result<nft::Set*> ResolveTarget(TableEdit& table, const ElementListAttr
 // The number of elements (boundaries, for intervals) that the kernel lets in.
 std::optional<size_t> Capacity(const nft::Set& set) {
   if (set.size.value_or(0) == 0) return std::nullopt;
-  return BackendOf(set) == Backend::kInterval ? size_t{*set.size} * 2 : size_t{*set.size};
+  return InsertionRulesOf(set) == InsertionRules::kInterval ? size_t{*set.size} * 2 : size_t{*set.size};
 }
 
 // An element that is there already is no error unless the client wanted it new or other.

@@ -84,8 +84,7 @@ absl::StatusOr<ChildOutcome> RunNft(Server& server, const Source& source, const 
   command->arguments.insert(command->arguments.end(), options.arguments.begin(), options.arguments.end());
   command->arguments.insert(command->arguments.end(), {"-f", source.text.has_value() ? "-" : source.path});
   command->input = source.text;
-  Connection connection(server);
-  absl::StatusOr<ChildOutcome> outcome = RunChild(*command, connection);
+  absl::StatusOr<ChildOutcome> outcome = RunChild(*command, server);
   if (!outcome.ok()) return outcome;
   if (absl::Status status = CheckEnd(*outcome, *command); !status.ok()) return status;
   return outcome;
@@ -177,8 +176,7 @@ absl::StatusOr<ChildOutcome> RunClient(Server& server, const std::vector<std::st
   if (!command.ok()) return command.status();
   command->arguments = arguments;
   command->input = std::move(input);
-  Connection connection(server);
-  return RunChild(*command, connection);
+  return RunChild(*command, server);
 }
 
 }  // namespace nftjit::control

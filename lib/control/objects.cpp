@@ -15,7 +15,7 @@ using netlink::ObjectAttributes;
 
 void NotifyObject(const Operation& operation, uint8_t type, const TableEdit& table, const nft::Object& object) {
   operation.Notify(type, 0, [&](netlink::AttributeWriter& out) {
-    netlink::EncodeObject(table.table().name, object, table.uses().of(object.handle), out);
+    netlink::EncodeObject(table.table().name, object, table.uses().of(object.handle), table, out);
   });
 }
 

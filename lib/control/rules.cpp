@@ -14,8 +14,6 @@ namespace {
 using netlink::Attribute;
 using netlink::RuleAttributes;
 
-constexpr uint32_t kBinding = 4;
-
 void NotifyRule(const Operation& operation, uint8_t type, uint16_t flags, const TableEdit& table,
                 const nft::Chain& chain, size_t position) {
   operation.Notify(type, flags, [&](netlink::AttributeWriter& out) {
@@ -107,7 +105,7 @@ void FlushChain(const Operation& operation, TableEdit& table, nft::Handle handle
 Outcome FlushTable(const Operation& operation, TableEdit& table) {
   std::vector<nft::Handle> chains;
   for (const nft::Chain& chain : table.table().chains) {
-    if ((chain.flags & kBinding) == 0) chains.push_back(chain.handle);
+    if ((chain.flags & nft::kChainBinding) == 0) chains.push_back(chain.handle);
   }
   for (const nft::Handle chain : chains) FlushChain(operation, table, chain);
   return Fine();
@@ -136,7 +134,7 @@ Outcome NewRule(const Operation& operation) {
   }
   const Attribute& id = (*attributes)[netlink::kRuleId];
   if (place->replaces) {
-    if (((*chain)->flags & kBinding) != 0) {
+    if (((*chain)->flags & nft::kChainBinding) != 0) {
       return Refused(EOPNOTSUPP, {}, "rules of a binding chain cannot be replaced");
     }
     (*table)->ReplaceRule(chain_handle, place->position, *std::move(rule));
@@ -162,7 +160,7 @@ Outcome DeleteRule(const Operation& operation, bool lenient) {
   if (chain == nullptr) {
     return lenient ? Fine() : Refused(ENOENT, name, absl::StrFormat("chain %s does not exist", name.String()));
   }
-  if ((chain->flags & kBinding) != 0) return Refused(EOPNOTSUPP, {}, "rules of a binding chain go with it");
+  if ((chain->flags & nft::kChainBinding) != 0) return Refused(EOPNOTSUPP, {}, "rules of a binding chain go with it");
 
   const Attribute& handle = (*attributes)[netlink::kRuleHandle];
   const Attribute& id = (*attributes)[netlink::kRuleId];

@@ -87,7 +87,7 @@ void Server::Restore(const nft::Ruleset& ruleset) {
       if (chain.base.has_value()) {
         state_.last_registration = std::max(state_.last_registration, chain.base->registration);
       }
-      if ((chain.flags & 4) != 0) ++state_.last_binding_chain;
+      if ((chain.flags & nft::kChainBinding) != 0) ++state_.last_binding_chain;
     }
   }
 }
@@ -99,9 +99,8 @@ nft::Ruleset Server::ruleset() const {
   return ruleset;
 }
 
-void Server::Greet(uint32_t pid, std::string_view) { client_.port = pid; }
-
-std::vector<std::string> Server::Request(uint16_t bus, ByteSpan messages) {
+std::vector<std::string> Server::Request(uint32_t pid, uint16_t bus, ByteSpan messages) {
+  client_.port = pid;
   if (bus == NETLINK_NETFILTER) return Handle(messages);
   std::vector<std::string> datagrams;
   while (const std::optional<Message> message = NextMessage(messages)) {

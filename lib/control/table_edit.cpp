@@ -8,7 +8,6 @@
 namespace nftjit::control {
 namespace {
 
-constexpr uint32_t kChainBinding = 4;
 // What the kernel gives a set that rules add to, if it was declared without a size.
 constexpr uint32_t kDynamicSetSize = 65535;
 
@@ -101,8 +100,8 @@ std::optional<TableEdit::BindingConflict> TableEdit::CheckBindings(const nft::Ru
     nft::ForEachReference(rule.expressions[i], [&](const nft::Reference& reference) {
       const nft::Set* set = SetByHandle(reference.handle);
       const nft::Chain* chain = At(state_.table.chains, chains_, reference.handle);
-      const bool exclusive =
-          (set != nullptr && set->is(nft::kSetAnonymous)) || (chain != nullptr && (chain->flags & kChainBinding) != 0);
+      const bool exclusive = (set != nullptr && set->is(nft::kSetAnonymous)) ||
+                             (chain != nullptr && (chain->flags & nft::kChainBinding) != 0);
       if (!exclusive) return;
       const bool taken =
           uses_.of(reference.handle) > 0 || std::find(bound.begin(), bound.end(), reference.handle) != bound.end();
@@ -155,7 +154,7 @@ void TableEdit::ReleaseRule(const nft::Rule& rule) {
         orphan_sets_.push_back(reference.handle);
       }
       const nft::Chain* chain = At(state_.table.chains, chains_, reference.handle);
-      if (chain != nullptr && (chain->flags & kChainBinding) != 0) orphan_chains_.push_back(reference.handle);
+      if (chain != nullptr && (chain->flags & nft::kChainBinding) != 0) orphan_chains_.push_back(reference.handle);
     });
   }
 }
@@ -281,6 +280,10 @@ const nft::Object* TableEdit::ObjectByName(std::string_view name, nft::ObjectTyp
 }
 const nft::Flowtable* TableEdit::FlowtableByName(std::string_view name) const {
   return Named(state_.table.flowtables, flowtables_, name);
+}
+bool TableEdit::SetDeclaresExpressions(nft::Handle handle) const {
+  const nft::Set* set = SetByHandle(handle);
+  return set != nullptr && !set->expressions.empty();
 }
 std::string_view TableEdit::ChainName(nft::Handle handle) const {
   return NameOf(At(state_.table.chains, chains_, handle));

@@ -83,6 +83,7 @@ class TableEdit final : public netlink::ResolveContext, public netlink::NameCont
   [[nodiscard]] const nft::Flowtable* FlowtableByName(std::string_view name) const override;
   [[nodiscard]] const nft::Set* SetByHandle(nft::Handle handle) const override;
   [[nodiscard]] const netlink::KernelFeatures& features() const override { return features_; }
+  [[nodiscard]] bool SetDeclaresExpressions(nft::Handle handle) const override;
   [[nodiscard]] std::string_view ChainName(nft::Handle handle) const override;
   [[nodiscard]] std::string_view SetName(nft::Handle handle) const override;
   [[nodiscard]] std::string_view ObjectName(nft::Handle handle) const override;

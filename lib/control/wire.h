@@ -1,7 +1,9 @@
 /* The frames between a stock netlink client (inside it: tools/preload) and our server. Plain C, read by both sides.
  *
- * A stream socket carries frames: this header in native byte order, then `length` bytes. The client speaks first and
- * waits for the answer to each frame before it sends the next one:
+ * A process inherits the server's door, a seqpacket socket whose number the environment tells. It makes a pair of
+ * stream sockets, hands one in at the door (one byte with SCM_RIGHTS) and keeps the other, so that several processes
+ * talk at once. The stream carries frames: the header below in native byte order, then `length` bytes. The client
+ * speaks first and waits for the answer to each frame before it sends the next one:
  *
  *   hello    struct nftjit_hello, program name          -> welcome  struct nftjit_welcome
  *   request  what the client sent on a netlink socket   -> reply*   one datagram each, then end
@@ -13,7 +15,7 @@
 
 #include <stdint.h>
 
-/* The environment variable with the number of the inherited socket. */
+/* The environment variable with the number of the door. */
 #define NFTJIT_FD_VARIABLE "NFTJIT_CONTROL_FD"
 
 enum { NFTJIT_WIRE_VERSION = 1 };

@@ -19,8 +19,7 @@ namespace {
 // Greets and has nothing to say.
 class SilentServer final : public ClientHandler {
  public:
-  void Greet(uint32_t, std::string_view) override {}
-  std::vector<std::string> Request(uint16_t, ByteSpan) override { return {}; }
+  std::vector<std::string> Request(uint32_t, uint16_t, ByteSpan) override { return {}; }
   Answer Lookup(uint32_t, uint32_t, std::string_view) override { return {.result = NFTJIT_ASK_MACHINE}; }
   [[nodiscard]] bool allows_host_names() const override { return false; }
 };
@@ -28,7 +27,6 @@ class SilentServer final : public ClientHandler {
 ChildOutcome Run(const std::string& script, std::optional<std::string> input = std::nullopt,
                  std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
   SilentServer server;
-  Connection connection(server);
   const absl::StatusOr<std::string> shim = FindShim("");
   REQUIRE(shim.ok());
   const ChildCommand command{.program = "/bin/sh",
@@ -36,7 +34,7 @@ ChildOutcome Run(const std::string& script, std::optional<std::string> input = s
                              .input = std::move(input),
                              .shim = *shim,
                              .timeout = timeout};
-  absl::StatusOr<ChildOutcome> outcome = RunChild(command, connection);
+  absl::StatusOr<ChildOutcome> outcome = RunChild(command, server);
   REQUIRE(outcome.ok());
   return *outcome;
 }
@@ -135,9 +133,8 @@ TEST_CASE("the ends are described") {
 
 TEST_CASE("a program that cannot be run is an error that says why") {
   SilentServer server;
-  Connection connection(server);
   const absl::StatusOr<ChildOutcome> outcome =
-      RunChild({.program = "/nonexistent/nft", .arguments = {"nft"}, .shim = "/x.so"}, connection);
+      RunChild({.program = "/nonexistent/nft", .arguments = {"nft"}, .shim = "/x.so"}, server);
   CHECK(outcome.status().message() == "/nonexistent/nft: cannot be run: No such file or directory");
 }
 
@@ -151,9 +148,8 @@ TEST_CASE("a shim whose path the loader would split is loaded all the same") {
     to << from.rdbuf();
   }
   SilentServer server;
-  Connection connection(server);
   const absl::StatusOr<ChildOutcome> outcome =
-      RunChild({.program = "/bin/sh", .arguments = {"sh", "-c", "exit 0"}, .shim = copy}, connection);
+      RunChild({.program = "/bin/sh", .arguments = {"sh", "-c", "exit 0"}, .shim = copy}, server);
   unlink(copy.c_str());
   rmdir(directory.c_str());
   REQUIRE(outcome.ok());
@@ -165,9 +161,8 @@ TEST_CASE("a static client neither greets nor reaches the kernel's netlink") {
   CHECK(FindProgram(program.path()).status().message() ==
         program.path() + ": is statically linked, but the shim needs a program that loads libmnl");
   SilentServer server;
-  Connection connection(server);
   const absl::StatusOr<ChildOutcome> outcome =
-      RunChild({.program = program.path(), .arguments = {"static"}, .shim = *FindShim("")}, connection);
+      RunChild({.program = program.path(), .arguments = {"static"}, .shim = *FindShim("")}, server);
   REQUIRE(outcome.ok());
   CHECK_FALSE(outcome->greeted);
   CHECK(outcome->end == ChildOutcome::End::kExited);

@@ -11,18 +11,13 @@ namespace {
 
 class Echo final : public ClientHandler {
  public:
-  void Greet(uint32_t pid, std::string_view program) override {
-    greeting = std::string(program) + " " + std::to_string(pid);
-  }
-  std::vector<std::string> Request(uint16_t bus, ByteSpan messages) override {
-    return {std::to_string(bus), std::string(messages.begin(), messages.end())};
+  std::vector<std::string> Request(uint32_t pid, uint16_t bus, ByteSpan messages) override {
+    return {std::to_string(pid), std::to_string(bus), std::string(messages.begin(), messages.end())};
   }
   Answer Lookup(uint32_t kind, uint32_t number, std::string_view key) override {
     return {.result = NFTJIT_FOUND, .number = kind * 1000 + number, .protocol = 6, .name = std::string(key)};
   }
   [[nodiscard]] bool allows_host_names() const override { return true; }
-
-  std::string greeting;
 };
 
 std::string Frame(uint16_t kind, uint16_t bus, const std::string& payload) {
@@ -50,8 +45,8 @@ TEST_CASE("a conversation is the same in pieces of any size") {
   const std::string bytes = Hello() + Frame(NFTJIT_FRAME_REQUEST, 12, "abc") +
                             Frame(NFTJIT_FRAME_LOOKUP, 0, Raw(nftjit_lookup{3, 5}) + "key");
   const std::string expected = Frame(NFTJIT_FRAME_WELCOME, 0, Raw(nftjit_welcome{NFTJIT_WIRE_VERSION, 1})) +
-                               Frame(NFTJIT_FRAME_REPLY, 0, "12") + Frame(NFTJIT_FRAME_REPLY, 0, "abc") +
-                               Frame(NFTJIT_FRAME_END, 0, "") +
+                               Frame(NFTJIT_FRAME_REPLY, 0, "77") + Frame(NFTJIT_FRAME_REPLY, 0, "12") +
+                               Frame(NFTJIT_FRAME_REPLY, 0, "abc") + Frame(NFTJIT_FRAME_END, 0, "") +
                                Frame(NFTJIT_FRAME_ANSWER, 0, Raw(nftjit_answer{NFTJIT_FOUND, 3005, 6}) + "key");
   for (const size_t step : {size_t{1}, size_t{3}, size_t{8}, size_t{1000}}) {
     Echo handler;
@@ -59,7 +54,6 @@ TEST_CASE("a conversation is the same in pieces of any size") {
     CHECK(Feed(connection, bytes, step) == expected);
     CHECK(connection.greeted());
     CHECK_FALSE(connection.failed());
-    CHECK(handler.greeting == "nft 77");
   }
 }
 

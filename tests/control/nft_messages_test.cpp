@@ -24,7 +24,7 @@ TEST_CASE("places, texts and quotes are read") {
   CHECK(messages[0].quoted == "eth8");
   CHECK(messages[1].quoted == "\"eth9\"");
   CHECK(messages[2].where == SourcePos{"/dev/stdin", 1, 24});
-  CHECK(messages[2].quoted == "omment");
+  CHECK(messages[2].quoted == "a comment");
   CHECK(UnknownInterfaces(output) == std::vector<std::string>{"eth8", "eth9"});
 }
 

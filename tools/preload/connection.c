@@ -127,6 +127,28 @@ bool HostNamesAllowed(void) { return host_names_allowed; }
 
 bool Connected(void) { return server_fd >= 0; }
 
+/* Hands one end of a new stream in at the door; returns the other. */
+static int EnterDoor(int door) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) Refuse("socketpair", strerror(errno));
+  char byte = 0;
+  struct iovec part = {.iov_base = &byte, .iov_len = 1};
+  union {
+    struct cmsghdr aligned;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control = {0};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  struct cmsghdr* rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(rights), &ends[1], sizeof(int));
+  if (sendmsg(door, &message, MSG_NOSIGNAL) != 1) Refuse("the server's door", strerror(errno));
+  close(ends[1]);
+  return ends[0];
+}
+
 /* Before main: the server learns that the shim is really there, also when the client never opens a socket. */
 __attribute__((constructor)) static void SayHello(void) {
   const char* variable = getenv(NFTJIT_FD_VARIABLE);
@@ -136,7 +158,7 @@ __attribute__((constructor)) static void SayHello(void) {
   if (end == variable || *end != '\0' || number < 0 || number > INT_MAX) {
     Refuse("bad value of " NFTJIT_FD_VARIABLE, variable);
   }
-  server_fd = (int)number;
+  server_fd = EnterDoor((int)number);
 
   const char* program = program_invocation_short_name;
   const struct nftjit_hello hello = {.version = NFTJIT_WIRE_VERSION, .pid = (uint32_t)getpid()};
