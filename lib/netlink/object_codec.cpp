@@ -52,11 +52,14 @@ constexpr Helper kHelpers[] = {{"ftp", kTcp, true},       {"tftp", kUdp, true}, 
                                {"Q.931", kTcp, true},     {"sane", kTcp, true},        {"snmp", kUdp, false},
                                {"snmp_trap", kUdp, false}};
 
-bool HelperExists(std::string_view name, uint8_t l4proto, bool ip4, bool ip6) {
+// The family that the kernel stores for the helper when asked for these: the wanted ones that it exists for.
+std::optional<Family> HelperFamily(std::string_view name, uint8_t l4proto, bool ip4, bool ip6) {
   for (const Helper& helper : kHelpers) {
-    if (helper.name == name && helper.l4proto == l4proto && (ip4 || (ip6 && helper.ip6))) return true;
+    if (helper.name != name || helper.l4proto != l4proto) continue;
+    if (ip4) return ip6 && helper.ip6 ? Family::kInet : Family::kIp;
+    if (helper.ip6) return Family::kIp6;
   }
-  return false;
+  return std::nullopt;
 }
 
 // A protocol's timeout policy: its attributes 1 to `count` with the kernel's defaults in seconds.
@@ -109,7 +112,9 @@ Failure DecodeHelper(const Attribute& data, ExpressionScope& scope, nft::Object&
     default:
       return Error(EAFNOSUPPORT, "l3proto must be ip, ip6 or inet");
   }
-  if (!HelperExists(body.name, body.l4proto, ip4, ip6)) return Error(ENOENT, "no ct helper of this name and protocol");
+  const std::optional<Family> family = HelperFamily(body.name, body.l4proto, ip4, ip6);
+  if (!family.has_value()) return Error(ENOENT, "no ct helper of this name and protocol");
+  body.l3proto = static_cast<uint16_t>(*family);
   object.body = std::move(body);
   return CheckConntrack(scope);
 }

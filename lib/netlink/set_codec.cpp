@@ -136,13 +136,15 @@ Failure DecodeExpressions(const SetAttributes& attributes, const ResolveContext&
   return std::nullopt;
 }
 
-// The name of an anonymous set is a pattern: one "%d", which the server replaces by a number.
+// The name of an anonymous set may hold one "%d", which the server replaces by a number; nft names its sets so, but not
+// its meters.
 Failure CheckName(const nft::Set& set) {
   if (!set.is(nft::kSetAnonymous)) return std::nullopt;
   const size_t percent = set.name.find('%');
-  if (percent == std::string::npos || set.name.compare(percent, 2, "%d") != 0 ||
+  if (percent == std::string::npos) return std::nullopt;
+  if (set.name.compare(percent, 2, "%d") != 0 ||
       set.name.find('%', percent + 1) != std::string::npos) {
-    return Error(EINVAL, "the name of an anonymous set has one %d and no other %");
+    return Error(EINVAL, "the name of an anonymous set may have one %d and no other %");
   }
   return std::nullopt;
 }
