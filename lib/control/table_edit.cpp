@@ -226,6 +226,7 @@ void TableEdit::Compact() {
 
 std::string TableEdit::AnonymousName(std::string_view pattern) {
   const size_t at = pattern.find("%d");
+  if (at == std::string_view::npos) return std::string(pattern);
   uint32_t& number = lowest_free_number_[std::string(pattern)];
   std::string name;
   do {

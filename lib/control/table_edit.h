@@ -65,7 +65,7 @@ class TableEdit final : public netlink::ResolveContext, public netlink::NameCont
   // Lets the vectors of elements hold living elements only. Before anything else reads them.
   void Compact();
 
-  // The name for a new anonymous set: the pattern's %d replaced by the lowest number that is free.
+  // The name for a new anonymous set: the pattern's %d, if it has one, replaced by the lowest number that is free.
   std::string AnonymousName(std::string_view pattern);
 
   // Null where there is none.
