@@ -173,7 +173,7 @@ void AppendRuleset(const nft::Ruleset& ruleset, Batch& batch) {
       nft::Object plain = object;
       plain.handle = 0;
       AttributeWriter& out = batch.BeginMessage(netlink::kNewObj, kCreate, table.family);
-      netlink::EncodeObject(table.name, plain, 0, out);
+      netlink::EncodeObject(table.name, plain, 0, index, out);
       batch.EndMessage();
     }
     for (const nft::Set& set : table.sets) AppendSet(table, set, ++set_id, index, batch);
