@@ -1,5 +1,8 @@
 #include "lib/ir/constants.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace nftjit::ir {
 namespace {
 
@@ -14,7 +17,7 @@ uint32_t HashBytes(ByteSpan bytes) {
 }  // namespace
 
 ConstId ConstantPool::Intern(ByteSpan bytes) {
-  if ((entries_.size() + 1) * 2 > slots_.size()) Grow();
+  if ((entries_.size() + 1) * 2 > slots_.size()) Rehash(slots_.empty() ? 64 : slots_.size() * 2);
   const size_t mask = slots_.size() - 1;
   size_t slot = HashBytes(bytes) & mask;
   for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
@@ -23,15 +26,28 @@ ConstId ConstantPool::Intern(ByteSpan bytes) {
     if (held.size() == bytes.size() && std::equal(held.begin(), held.end(), bytes.begin())) return id;
   }
   entries_.push_back({static_cast<uint32_t>(arena_.size()), static_cast<uint32_t>(bytes.size())});
-  // The bytes may lie in the arena itself, which insert() may move.
-  const std::vector<uint8_t> copy(bytes.begin(), bytes.end());
-  arena_.insert(arena_.end(), copy.begin(), copy.end());
+  // The bytes may lie in the arena itself, which resize() may move.
+  const size_t offset = arena_.size();
+  const bool inside = !bytes.empty() && std::greater_equal<>()(bytes.data(), arena_.data()) &&
+                      std::less<>()(bytes.data(), arena_.data() + offset);
+  const size_t from = inside ? static_cast<size_t>(bytes.data() - arena_.data()) : 0;
+  arena_.resize(offset + bytes.size());
+  const uint8_t* const source = inside ? arena_.data() + from : bytes.data();
+  std::copy_n(source, bytes.size(), arena_.data() + offset);
   slots_[slot] = static_cast<uint32_t>(entries_.size());
   return ConstId(static_cast<uint32_t>(entries_.size() - 1));
 }
 
-void ConstantPool::Grow() {
-  slots_.assign(slots_.empty() ? 64 : slots_.size() * 2, 0);
+void ConstantPool::Reserve(size_t count) {
+  size_t slots = 64;
+  while (slots < count * 2) slots *= 2;
+  entries_.reserve(count);
+  arena_.reserve(count * 4);
+  if (slots > slots_.size()) Rehash(slots);
+}
+
+void ConstantPool::Rehash(size_t slots) {
+  slots_.assign(slots, 0);
   const size_t mask = slots_.size() - 1;
   for (uint32_t i = 0; i < entries_.size(); ++i) {
     size_t slot = HashBytes((*this)[ConstId(i)]) & mask;

@@ -12,10 +12,13 @@ namespace nftjit::ir {
 
 using ConstId = Id<struct ConstTag>;
 
-// Equal bytes have equal ids. Bytes live in one arena; spans are valid until the next Intern. At most 255 bytes each.
+// Equal bytes have equal ids. Bytes live in one arena; spans are valid until
+// the next Intern. At most 255 bytes each.
 class ConstantPool {
  public:
   ConstId Intern(ByteSpan bytes);
+  // Room for `count` constants without another allocation of the tables.
+  void Reserve(size_t count);
   [[nodiscard]] ByteSpan operator[](ConstId id) const {
     const Entry& entry = entries_[id.index];
     return {arena_.data() + entry.offset, entry.size};
@@ -27,7 +30,7 @@ class ConstantPool {
     uint32_t offset;
     uint32_t size;
   };
-  void Grow();
+  void Rehash(size_t slots);
   std::vector<uint8_t> arena_;
   std::vector<Entry> entries_;
   std::vector<uint32_t> slots_;  // Open addressing, power of two; entry index + 1, 0 for free.
