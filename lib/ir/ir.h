@@ -119,12 +119,16 @@ struct Row {
 };
 static_assert(sizeof(Row) == 16 && std::is_trivially_copyable_v<Row>);
 
-// The expression that a row came from. Rows that passes merged keep all of them: `more` indexes Program::origin_lists.
+// The expression that a row came from, and the others that passes merged into it: read by ForEachOrigin, added to by
+// AddOrigin (lib/ir/origin.h).
 struct Origin {
   static constexpr uint16_t kNoExpression = UINT16_MAX;
+  static constexpr uint16_t kList = 0x8000;
+  static constexpr int kBits = 15;
   uint32_t rule = UINT32_MAX;
   uint16_t expression = kNoExpression;
-  uint16_t more = 0;  // 0: nothing more; else index + 1.
+  // Bit k: expression - 1 - k of the same rule, too. Or, with kList, an index into Program::origin_lists.
+  uint16_t more = 0;
   bool operator==(const Origin&) const = default;
 };
 
