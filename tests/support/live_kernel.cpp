@@ -83,20 +83,11 @@ absl::StatusOr<std::unique_ptr<LiveKernel>> LiveKernel::Start(const LiveKernelOp
 }
 
 absl::Status LiveKernel::SetUp() {
-  absl::StatusOr<std::unique_ptr<NetworkNamespace>> ns = NetworkNamespace::Enter();
+  absl::StatusOr<std::unique_ptr<NetworkNamespace>> ns = NetworkNamespace::Create();
   if (!ns.ok()) return ns.status();
   namespace_ = *std::move(ns);
-  absl::StatusOr<NetlinkSocket> socket = NetlinkSocket::Open();
-  if (!socket.ok()) return socket.status();
-  socket_ = std::make_unique<NetlinkSocket>(*std::move(socket));
   const bool ethernet = options_.topology != Topology::kRouted;
-  const LinkType type = ethernet ? LinkType::kTap : LinkType::kTun;
-  absl::StatusOr<TunDevice> in = TunDevice::Open(options_.input_name, type, options_.input_index);
-  if (!in.ok()) return in.status();
-  absl::StatusOr<TunDevice> out = TunDevice::Open(options_.output_name, type, options_.output_index);
-  if (!out.ok()) return out.status();
-  input_device_ = *std::move(in);
-  output_device_ = *std::move(out);
+  if (absl::Status status = namespace_->Inside([&] { return OpenDevices(ethernet); }); !status.ok()) return status;
   input_ = Describe(options_.input_name, input_device_.index(), ethernet);
   output_ = Describe(options_.output_name, output_device_.index(), ethernet);
   // The forwarding path would set the priority from the TOS byte; and the bridge would show its packets to inet chains.
@@ -107,6 +98,20 @@ absl::Status LiveKernel::SetUp() {
   if (absl::Status status = LoadProbes(); !status.ok()) return status;
   if (absl::Status status = namespace_->Ip(Setup(options_)); !status.ok()) return status;
   return Baseline();
+}
+
+absl::Status LiveKernel::OpenDevices(bool ethernet) {
+  absl::StatusOr<NetlinkSocket> socket = NetlinkSocket::Open();
+  if (!socket.ok()) return socket.status();
+  socket_ = std::make_unique<NetlinkSocket>(*std::move(socket));
+  const LinkType type = ethernet ? LinkType::kTap : LinkType::kTun;
+  absl::StatusOr<TunDevice> in = TunDevice::Open(options_.input_name, type, options_.input_index);
+  if (!in.ok()) return in.status();
+  absl::StatusOr<TunDevice> out = TunDevice::Open(options_.output_name, type, options_.output_index);
+  if (!out.ok()) return out.status();
+  input_device_ = *std::move(in);
+  output_device_ = *std::move(out);
+  return absl::OkStatus();
 }
 
 absl::Status LiveKernel::LoadProbes() {

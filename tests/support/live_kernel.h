@@ -65,6 +65,7 @@ class LiveKernel {
  private:
   explicit LiveKernel(const LiveKernelOptions& options) : options_(options) {}
   absl::Status SetUp();
+  absl::Status OpenDevices(bool ethernet);
   absl::Status LoadProbes();
   absl::Status Baseline();
 

@@ -33,20 +33,27 @@ FileDescriptor InputFile(std::string_view input) {
   return file;
 }
 
+// Going on in the wrong namespace would send packets of later tests where they do not belong.
+void GoTo(const FileDescriptor& ns) {
+  if (setns(ns.get(), CLONE_NEWNET) != 0) std::abort();
+}
+
 absl::Status Probe() {
-  absl::StatusOr<std::unique_ptr<NetworkNamespace>> ns = NetworkNamespace::Enter();
+  absl::StatusOr<std::unique_ptr<NetworkNamespace>> ns = NetworkNamespace::Create();
   if (!ns.ok()) return ns.status();
-  absl::StatusOr<TunDevice> tun = TunDevice::Open("probe0", LinkType::kTun);
-  if (!tun.ok()) return tun.status();
-  absl::StatusOr<NetlinkSocket> socket = NetlinkSocket::Open();
-  if (!socket.ok()) return socket.status();
-  Batch batch;
-  batch.BeginMessage(netlink::kNewTable, kCreate, nft::Family::kInet).String(netlink::kTableName, "probe");
-  batch.EndMessage();
-  if (absl::Status status = socket->Apply(batch); !status.ok()) {
-    return absl::UnavailableError(absl::StrCat("no nf_tables in this kernel: ", status.message()));
-  }
-  return RunProgram({"ip", "link", "show"}, "");
+  return (*ns)->Inside([]() -> absl::Status {
+    absl::StatusOr<TunDevice> tun = TunDevice::Open("probe0", LinkType::kTun);
+    if (!tun.ok()) return tun.status();
+    absl::StatusOr<NetlinkSocket> socket = NetlinkSocket::Open();
+    if (!socket.ok()) return socket.status();
+    Batch batch;
+    batch.BeginMessage(netlink::kNewTable, kCreate, nft::Family::kInet).String(netlink::kTableName, "probe");
+    batch.EndMessage();
+    if (absl::Status status = socket->Apply(batch); !status.ok()) {
+      return absl::UnavailableError(absl::StrCat("no nf_tables in this kernel: ", status.message()));
+    }
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace
@@ -68,11 +75,14 @@ absl::Status NetworkNamespace::Available() {
   return status;
 }
 
-absl::StatusOr<std::unique_ptr<NetworkNamespace>> NetworkNamespace::Enter() {
+absl::StatusOr<std::unique_ptr<NetworkNamespace>> NetworkNamespace::Create() {
   FileDescriptor home(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
   if (!home.valid()) return SystemError("/proc/thread-self/ns/net");
   if (unshare(CLONE_NEWNET) != 0) return SystemError("unshare of the network namespace");
-  std::unique_ptr<NetworkNamespace> ns(new NetworkNamespace(std::move(home)));
+  FileDescriptor own(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
+  GoTo(home);
+  if (!own.valid()) return SystemError("/proc/thread-self/ns/net");
+  std::unique_ptr<NetworkNamespace> ns(new NetworkNamespace(std::move(home), std::move(own)));
   constexpr std::array<std::array<std::string_view, 2>, 16> kSettings = {{
       {"ipv6/conf/all/accept_dad", "0"},
       {"ipv6/conf/default/accept_dad", "0"},
@@ -98,19 +108,25 @@ absl::StatusOr<std::unique_ptr<NetworkNamespace>> NetworkNamespace::Enter() {
   return ns;
 }
 
-NetworkNamespace::~NetworkNamespace() {
-  // Going on in the wrong namespace would send packets of later tests where they do not belong.
-  if (setns(home_.get(), CLONE_NEWNET) != 0) std::abort();
+absl::Status NetworkNamespace::Inside(absl::FunctionRef<absl::Status()> work) const {
+  GoTo(own_);
+  absl::Status status = work();
+  GoTo(home_);
+  return status;
 }
 
-absl::Status NetworkNamespace::Ip(std::string_view commands) { return RunProgram({"ip", "-batch", "-"}, commands); }
+absl::Status NetworkNamespace::Ip(std::string_view commands) const {
+  return Inside([&] { return RunProgram({"ip", "-batch", "-"}, commands); });
+}
 
-absl::Status NetworkNamespace::Sysctl(std::string_view path, std::string_view value) {
-  const std::string file = std::string("/proc/sys/net/").append(path);
-  const FileDescriptor fd(open(file.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!fd.valid()) return errno == ENOENT ? absl::OkStatus() : SystemError(file);
-  if (write(fd.get(), value.data(), value.size()) < 0) return SystemError(file);
-  return absl::OkStatus();
+absl::Status NetworkNamespace::Sysctl(std::string_view path, std::string_view value) const {
+  return Inside([&]() -> absl::Status {
+    const std::string file = std::string("/proc/sys/net/").append(path);
+    const FileDescriptor fd(open(file.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!fd.valid()) return errno == ENOENT ? absl::OkStatus() : SystemError(file);
+    if (write(fd.get(), value.data(), value.size()) < 0) return SystemError(file);
+    return absl::OkStatus();
+  });
 }
 
 absl::Status RunProgram(const std::vector<std::string>& arguments, std::string_view input, std::string* output) {

@@ -1,10 +1,11 @@
 // A network namespace of the test's own, with TUN and TAP devices in it: where packets for the live kernel go.
 //
-// The calling thread enters the namespace and leaves it when the object dies; nothing outside is touched, and the
-// kernel removes the namespace with its last user, also if the test crashes. Programs started by the thread run in it.
+// Threads are inside only during Inside() and the calls built on it; sockets and devices opened there stay there.
+// Nothing outside is touched, and the kernel removes the namespace with its last user, also if the test crashes.
 #ifndef NFTJIT_TESTS_SUPPORT_NETWORK_NAMESPACE_H_
 #define NFTJIT_TESTS_SUPPORT_NETWORK_NAMESPACE_H_
 
+#include <absl/functional/function_ref.h>
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
@@ -35,22 +36,23 @@ class FileDescriptor {
 
 class NetworkNamespace {
  public:
-  // Enters a new namespace with loopback up, forwarding on, reverse-path filters off, and no IPv6 chatter of its own
+  // A new namespace with loopback up, forwarding on, reverse-path filters off, and no IPv6 chatter of its own
   // (link-local addresses, duplicate detection, router solicitations).
-  // Errors: Unavailable where the process may not, or the machine has no nf_tables or TUN.
-  static absl::StatusOr<std::unique_ptr<NetworkNamespace>> Enter();
-  // The same question without its side effects, answered once per process.
+  // Errors: Unavailable where the process may not.
+  static absl::StatusOr<std::unique_ptr<NetworkNamespace>> Create();
+  // Whether this machine has all that the tests need: the right, nf_tables, TUN, `ip`. Found out once per process.
   static absl::Status Available();
-  ~NetworkNamespace();
 
+  // Runs `work` with the calling thread in the namespace. Programs that it starts are in it too.
+  absl::Status Inside(absl::FunctionRef<absl::Status()> work) const;
   // Runs `ip -batch -` with `commands`, one a line.
-  absl::Status Ip(std::string_view commands);
+  absl::Status Ip(std::string_view commands) const;
   // Writes `value` to /proc/sys/net/`path`. A file that this kernel lacks is no error.
-  absl::Status Sysctl(std::string_view path, std::string_view value);
+  absl::Status Sysctl(std::string_view path, std::string_view value) const;
 
  private:
-  explicit NetworkNamespace(FileDescriptor home) : home_(std::move(home)) {}
-  FileDescriptor home_;
+  NetworkNamespace(FileDescriptor home, FileDescriptor own) : home_(std::move(home)), own_(std::move(own)) {}
+  FileDescriptor home_, own_;
 };
 
 // Runs a program found on PATH or in /usr/sbin with `input` on its standard input. Errors carry what it printed.
@@ -59,7 +61,8 @@ absl::Status RunProgram(const std::vector<std::string>& arguments, std::string_v
 
 enum class LinkType : uint8_t { kTun, kTap };  // Raw IP packets; Ethernet frames.
 
-// A TUN or TAP device of the current namespace. What is written to it, the kernel receives.
+// A TUN or TAP device of the namespace that the thread is in when it opens it. What is written to it, the kernel
+// receives.
 class TunDevice {
  public:
   // `index` 0: the kernel chooses. The device is down.

@@ -1,0 +1,36 @@
+// Cases that once failed, kept as text: every engine must agree on them.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/engine_tester.h"
+
+namespace nftjit::testing {
+namespace {
+
+std::string ReadFile(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST_CASE("Engines agree on the kept cases") {
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(NFTJIT_TEST_DIR "/cases")) {
+    if (entry.path().extension() != ".txt") continue;
+    INFO(entry.path().filename());
+    ++files;
+    const absl::StatusOr<EngineCase> parsed = ParseEngineCase(ReadFile(entry.path()), entry.path().filename().string());
+    INFO(parsed.status().ToString());
+    REQUIRE(parsed.ok());
+    CHECK_FALSE(parsed->packets.empty());
+    CHECK(Disagreement(*parsed).value_or("") == "");
+    CHECK(Print(*ParseEngineCase(Print(*parsed), "printed")) == Print(*parsed));
+  }
+  CHECK(files > 0);
+}
+
+}  // namespace
+}  // namespace nftjit::testing
