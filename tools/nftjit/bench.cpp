@@ -15,7 +15,7 @@
 #include "tools/nftjit/exit_status.h"
 #include "tools/nftjit/packet_options.h"
 #include "tools/nftjit/packet_path.h"
-#include "tools/nftjit/ruleset_options.h"
+#include "tools/nftjit/ruleset_flags.h"
 #include "tools/traffic/measure.h"
 #include "tools/traffic/traffic.h"
 
@@ -26,7 +26,7 @@ constexpr size_t kGeneratedPackets = 65536;
 constexpr size_t kBurst = 64;
 
 struct BenchOptions {
-  RulesetOptions ruleset;
+  RulesetFlags ruleset;
   PacketOptions packets;
   bool partial = false, json = false, no_optimise = false;
   std::string traffic = "mixed";
@@ -67,7 +67,7 @@ absl::StatusOr<HookSite> SiteToTime(const PacketOptions& options, const ir::Prog
                                     (names.empty() ? "no hook" : names));
 }
 
-absl::StatusOr<std::vector<Contender>> MakeContenders(const BenchOptions& options, Host& host) {
+absl::StatusOr<std::vector<Contender>> MakeContenders(BenchOptions& options, Host& host) {
   std::vector<Contender> contenders;
   for (const EngineInterface* engine : AllEngines()) {
     const auto wanted = [&](const std::string& name) { return name == EngineName(*engine); };
@@ -138,7 +138,7 @@ void PrintFigures(const BenchOptions& options, const std::vector<Contender>& con
   }
 }
 
-int Bench(const BenchOptions& options) {
+int Bench(BenchOptions& options) {
   absl::StatusOr<Host> host = options.ruleset.LoadHost();
   if (!host.ok()) return Fail(host.status());
   absl::StatusOr<std::vector<Contender>> contenders = MakeContenders(options, *host);

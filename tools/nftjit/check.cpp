@@ -7,30 +7,29 @@
 #include "lib/ir/lower.h"
 #include "tools/nftjit/commands.h"
 #include "tools/nftjit/exit_status.h"
-#include "tools/nftjit/model.h"
-#include "tools/nftjit/ruleset_options.h"
+#include "tools/nftjit/ruleset_flags.h"
 #include "tools/nftjit/unsupported.h"
 
 namespace nftjit::cli {
 namespace {
 
 struct CheckOptions {
-  RulesetOptions ruleset;
+  RulesetFlags ruleset;
   bool json = false;
 };
 
-int Check(const CheckOptions& options) {
+int Check(CheckOptions& options) {
   absl::StatusOr<Host> host = options.ruleset.LoadHost();
   if (!host.ok()) return Fail(host.status());
   absl::StatusOr<Ruleset> ruleset = options.ruleset.Load(*host, false);
   if (!ruleset.ok()) return Fail(ruleset.status());
-  absl::StatusOr<ir::Program> program = ir::Lower(ModelOf(*ruleset), {.partial = true});
+  absl::StatusOr<ir::Program> program = ir::Lower(ruleset->model(), {.partial = true});
   if (!program.ok()) return Fail(program.status());
   if (!program->unsupported.empty()) {
     // Places cost a second run of nft, so they are looked for only when there is something to point at.
     ruleset = options.ruleset.Load(*host, true);
     if (!ruleset.ok()) return Fail(ruleset.status());
-    program = ir::Lower(ModelOf(*ruleset), {.partial = true});
+    program = ir::Lower(ruleset->model(), {.partial = true});
     if (!program.ok()) return Fail(program.status());
   }
   PrintUnsupported(std::cout, *program, options.json);

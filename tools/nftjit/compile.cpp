@@ -7,24 +7,23 @@
 #include "lib/netlink/image.h"
 #include "tools/nftjit/commands.h"
 #include "tools/nftjit/exit_status.h"
-#include "tools/nftjit/model.h"
-#include "tools/nftjit/ruleset_options.h"
+#include "tools/nftjit/ruleset_flags.h"
 #include "tools/nftjit/write_file.h"
 
 namespace nftjit::cli {
 namespace {
 
 struct CompileFlags {
-  RulesetOptions ruleset;
+  RulesetFlags ruleset;
   std::string output;
 };
 
-int CompileImage(const CompileFlags& flags) {
+int CompileImage(CompileFlags& flags) {
   absl::StatusOr<Host> host = flags.ruleset.LoadHost();
   if (!host.ok()) return Fail(host.status());
   const absl::StatusOr<Ruleset> ruleset = flags.ruleset.Load(*host, true);
   if (!ruleset.ok()) return Fail(ruleset.status());
-  if (absl::Status status = WriteFile(flags.output, netlink::WriteImage(ModelOf(*ruleset))); !status.ok()) {
+  if (absl::Status status = WriteFile(flags.output, netlink::WriteImage(ruleset->model())); !status.ok()) {
     return Fail(status);
   }
   return kYes;

@@ -5,22 +5,21 @@
 
 #include "lib/engine/program_data.h"
 #include "lib/ir/lower.h"
-#include "tools/nftjit/model.h"
 #include "tools/nftjit/unsupported.h"
 
 namespace nftjit::cli {
 namespace {
 
 // The unsupported rules, with places: a second run of nft, which is why only this path asks for it.
-absl::StatusOr<ir::Program> LowerWithPlaces(const RulesetOptions& options, Host& host) {
+absl::StatusOr<ir::Program> LowerWithPlaces(RulesetFlags& options, Host& host) {
   const absl::StatusOr<Ruleset> ruleset = options.Load(host, true);
   if (!ruleset.ok()) return ruleset.status();
-  return ir::Lower(ModelOf(*ruleset), {.partial = true});
+  return ir::Lower(ruleset->model(), {.partial = true});
 }
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const Program>> CompileOrExplain(const RulesetOptions& options, Host& host,
+absl::StatusOr<std::shared_ptr<const Program>> CompileOrExplain(RulesetFlags& options, Host& host,
                                                                 const CompileOptions& compile, std::ostream& notes) {
   const absl::StatusOr<Ruleset> ruleset = options.Load(host, false);
   if (!ruleset.ok()) return ruleset.status();

@@ -8,13 +8,13 @@
 #include <memory>
 
 #include "nftjit/compile.h"
-#include "tools/nftjit/ruleset_options.h"
+#include "tools/nftjit/ruleset_flags.h"
 
 namespace nftjit::cli {
 
 // Loads and compiles. When rules are not supported: with options.partial they are named on `notes`, else the result is
 // an Unimplemented error that names them; in both cases with file and line.
-absl::StatusOr<std::shared_ptr<const Program>> CompileOrExplain(const RulesetOptions& ruleset, Host& host,
+absl::StatusOr<std::shared_ptr<const Program>> CompileOrExplain(RulesetFlags& ruleset, Host& host,
                                                                 const CompileOptions& options, std::ostream& notes);
 
 }  // namespace nftjit::cli

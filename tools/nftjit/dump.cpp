@@ -12,17 +12,16 @@
 #include "lib/opt/raise.h"
 #include "tools/nftjit/commands.h"
 #include "tools/nftjit/exit_status.h"
-#include "tools/nftjit/model.h"
 #include "tools/nftjit/packet_options.h"
+#include "tools/nftjit/ruleset_flags.h"
 #include "tools/nftjit/ruleset_json.h"
-#include "tools/nftjit/ruleset_options.h"
 
 namespace nftjit::cli {
 namespace {
 
 struct DumpOptions {
   std::string stage;
-  RulesetOptions ruleset;
+  RulesetFlags ruleset;
   EngineFlags engine;
   opt::PassOptions passes;
   std::vector<std::string> print_after;
@@ -90,7 +89,7 @@ int Dump(DumpOptions& options) {
   const bool places = options.stage == "ir" || options.stage == "opt" || options.stage == "asm";
   const absl::StatusOr<Ruleset> ruleset = options.ruleset.Load(*host, places);
   if (!ruleset.ok()) return Fail(ruleset.status());
-  const nft::Ruleset& model = ModelOf(*ruleset);
+  const nft::Ruleset& model = ruleset->model();
   if (options.stage == "asm") return DumpAssembly(options, model);
   if (options.stage == "json") {
     const absl::StatusOr<std::string> json = RulesetAsJson(model);

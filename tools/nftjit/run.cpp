@@ -13,13 +13,13 @@
 #include "tools/nftjit/packet_options.h"
 #include "tools/nftjit/packet_path.h"
 #include "tools/nftjit/report.h"
-#include "tools/nftjit/ruleset_options.h"
+#include "tools/nftjit/ruleset_flags.h"
 
 namespace nftjit::cli {
 namespace {
 
 struct RunOptions {
-  RulesetOptions ruleset;
+  RulesetFlags ruleset;
   PacketOptions packets;
   EngineFlags engine;
   std::string write_file;
@@ -71,7 +71,7 @@ std::vector<bool> RunAll(const RunOptions& options, const PacketPath& path, cons
   return accepted;
 }
 
-int Run(const RunOptions& options) {
+int Run(RunOptions& options) {
   if (!options.packets.given()) {
     return Fail(absl::InvalidArgumentError("run: -r CAPTURE or --hex PACKET is expected"));
   }

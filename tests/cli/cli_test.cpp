@@ -1,0 +1,315 @@
+// The program as a user runs it: outputs, exit statuses, messages.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+namespace nftjit {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kProgram = NFTJIT_BINARY_DIR "/nftjit";
+const std::string kServer = NFTJIT_SOURCE_DIR "/examples/rulesets/server.nft";
+const std::string kRouter = NFTJIT_SOURCE_DIR "/examples/rulesets/router.nft";
+const std::string kPrefixes = NFTJIT_SOURCE_DIR "/examples/rulesets/prefixes.nft";
+const std::string kCapture = NFTJIT_SOURCE_DIR "/examples/captures/server.pcap";
+// UDP 10.20.4.1 -> 192.0.2.250, port 161.
+const std::string kMonitoring =
+    "4500001c0001000040110000"
+    "0a140401"
+    "c00002fa"
+    "040000a100080000";
+
+// A folder of this test's own; it goes with the object.
+class Folder {
+ public:
+  Folder() : path_(std::filesystem::temp_directory_path() / ("nftjit-cli-" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string Write(const std::string& name, std::string_view text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return (path_ / name).string();
+  }
+  [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] std::string Read(const std::string& name) const {
+    std::ifstream file(path_ / name, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct Outcome {
+  int status = -1;
+  std::string out, err;
+};
+
+// `arguments` are words of the shell.
+Outcome Run(const Folder& folder, const std::string& arguments, const std::string& input = "") {
+  folder.Write("in", input);
+  const std::string command =
+      kProgram + " " + arguments + " <" + (folder / "in") + " >" + (folder / "out") + " 2>" + (folder / "err");
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder.Read("out"), folder.Read("err")};
+}
+
+std::vector<Json> Lines(const std::string& text) {
+  std::vector<Json> objects;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) objects.push_back(Json::parse(line));
+  return objects;
+}
+
+TEST_CASE("check says that the example rulesets run in full") {
+  const Folder folder;
+  for (const std::string& file : {kServer, kRouter, kPrefixes}) {
+    const Outcome outcome = Run(folder, "check -f " + file);
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out.find("every one runs") != std::string::npos);
+  }
+}
+
+TEST_CASE("check and run name unsupported rules by file and line") {
+  const Folder folder;
+  const std::string file = folder.Write("nat.nft", R"(table ip t {
+	chain c {
+		type nat hook prerouting priority dstnat;
+		tcp dport 80 dnat to 10.0.0.1
+	}
+	chain f {
+		type filter hook input priority 0; policy drop;
+		tcp dport 22 accept
+		numgen inc mod 2 0 counter comment "half"
+	}
+}
+)");
+  Outcome outcome = Run(folder, "check -f " + file);
+  CHECK(outcome.status == 3);
+  CHECK(outcome.out.find(file + ":4") != std::string::npos);
+  CHECK(outcome.out.find(file + ":9") != std::string::npos);
+  CHECK(outcome.out.find("\"half\": numgen") != std::string::npos);
+  CHECK(outcome.out.find("3 rules: 2 not supported") != std::string::npos);
+  outcome = Run(folder, "check --json -f " + file);
+  CHECK(outcome.status == 3);
+  const std::vector<Json> objects = Lines(outcome.out);
+  REQUIRE(objects.size() == 3);
+  CHECK(objects[1]["line"] == 9);
+  CHECK(objects[1]["table"] == "ip t");
+  CHECK(objects[2]["unsupported"] == 2);
+
+  outcome = Run(folder, "run -f " + file + " --hook input --hex " + kMonitoring);
+  CHECK(outcome.status == 3);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.find(file + ":9") != std::string::npos);
+  outcome = Run(folder, "run --partial -f " + file + " --hook input --hex " + kMonitoring);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err.find("left out 2 rules") != std::string::npos);
+  CHECK(outcome.out.find("1 input drop  ip t f policy") != std::string::npos);
+}
+
+TEST_CASE("run prints verdicts and counters as JSON, the same from every engine") {
+  const Folder folder;
+  std::string first;
+  for (const char* flags : {"--engine reference --no-opt", "--engine reference", "--engine interp",
+                            "--engine interp --no-opt", "--engine x86", "--engine x86 --no-opt"}) {
+    const Outcome outcome = Run(
+        folder, "run --json -f " + kServer + " -r " + kCapture + " --hook input --iif eth0 --ct-state new " + flags);
+    INFO(flags << '\n' << outcome.err);
+    REQUIRE(outcome.status == 0);
+    if (first.empty()) first = outcome.out;
+    CHECK(outcome.out == first);
+  }
+  const std::vector<Json> objects = Lines(first);
+  REQUIRE(objects.size() == 1001);
+  CHECK(objects.back()["packets"] == 1000);
+  uint64_t drops = 0, accepts = 0;
+  for (size_t i = 0; i < 1000; ++i) {
+    const Json& it = objects[i];
+    CHECK(it["version"] == 1);
+    CHECK(it["packet"] == i + 1);
+    CHECK(it["hook"] == "input");
+    (it["verdict"] == "accept" ? accepts : drops) += 1;
+  }
+  CHECK(drops > 100);
+  CHECK(accepts > 100);
+  // Every counted packet of a rule that ends the chain was decided by that rule.
+  for (const Json& counter : objects.back()["counters"]) {
+    if (counter["comment"] != "web") continue;
+    const auto decided = std::count_if(objects.begin(), objects.end() - 1,
+                                       [&](const Json& it) { return it["rule"] == counter["handle"]; });
+    CHECK(counter["packets"] == decided);
+    CHECK(counter["table"] == "inet fw");
+    CHECK(counter["chain"] == "input");
+  }
+}
+
+TEST_CASE("run takes hex packets and names the rule") {
+  const Folder folder;
+  const Outcome outcome =
+      Run(folder, "run -f " + kServer + " --hook input --iif eth0 --ct-state new --hex " + kMonitoring);
+  INFO(outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find("1 input accept  inet fw input handle") != std::string::npos);
+  CHECK(outcome.out.find("\"monitoring\"\n") != std::string::npos);
+}
+
+TEST_CASE("run writes what was accepted") {
+  const Folder folder;
+  const std::string flags = " --hook input --iif eth0 --ct-state new --json ";
+  const Outcome first = Run(folder, "run -f " + kServer + " -r " + kCapture + flags + "-w " + (folder / "kept.pcap"));
+  REQUIRE(first.status == 0);
+  const Outcome second = Run(folder, "run -f " + kServer + " -r " + (folder / "kept.pcap") + flags);
+  REQUIRE(second.status == 0);
+  const std::vector<Json> before = Lines(first.out), after = Lines(second.out);
+  const auto accepted =
+      std::count_if(before.begin(), before.end() - 1, [](const Json& it) { return it["verdict"] == "accept"; });
+  CHECK(after.back()["packets"] == accepted);
+}
+
+TEST_CASE("a packet's path follows the host file") {
+  const Folder folder;
+  const std::string host = folder.Write("host", R"(interface lan
+interface wan
+address 10.1.0.1/16 dev lan
+address 198.51.100.1/24 dev wan
+route default dev wan
+)");
+  const std::string to_us =
+      "4500001c00010000401100000a0100020a010001"
+      "0400003500080000";
+  const std::string through =
+      "4500001c00010000401100000a01000208080808"
+      "0400003500080000";
+  Outcome outcome = Run(folder, "run -f " + kRouter + " --hex " + to_us);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err.find("--hook NAME, or --host FILE") != std::string::npos);
+  outcome = Run(folder, "run -f " + kRouter + " --host " + host + " --iif lan --hex " + to_us + " --hex " + through);
+  INFO(outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find("1 input accept  inet gate input") != std::string::npos);
+  CHECK(outcome.out.find("2 forward accept  inet gate outbound") != std::string::npos);
+}
+
+TEST_CASE("an image runs as the text that it was compiled from") {
+  const Folder folder;
+  Outcome outcome = Run(folder, "compile -f " + kServer + " -o " + (folder / "fw.nfb"));
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const std::string flags = " -r " + kCapture + " --hook input --iif eth0 --ct-state new --json";
+  CHECK(Run(folder, "run -f " + (folder / "fw.nfb") + flags).out == Run(folder, "run -f " + kServer + flags).out);
+  CHECK(Run(folder, "check -f " + (folder / "fw.nfb")).status == 0);
+
+  std::string image = folder.Read("fw.nfb");
+  image[image.size() / 2] ^= 1;
+  outcome = Run(folder, "run -f " + folder.Write("bad.nfb", image) + flags);
+  CHECK(outcome.status == 2);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.find("bad.nfb") != std::string::npos);
+}
+
+TEST_CASE("dump shows each stage") {
+  const Folder folder;
+  const auto dump = [&](const std::string& words) {
+    const Outcome outcome = Run(folder, "dump " + words + " -f " + kPrefixes);
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+    return outcome.out;
+  };
+  const std::string listing = dump("listing");
+  CHECK(listing.find("  [ payload load 1b @ network header + 12 => reg 1 ]\n  [ cmp neq reg 1 0x0000000a ]\n") !=
+        std::string::npos);
+  const std::string optimised = dump("listing --opt");
+  CHECK(optimised.find("  [ cmp neq reg 1 0x") != std::string::npos);
+  CHECK(dump("ir").find("load network+12, 1") != std::string::npos);
+  // One load of the field serves the three prefixes.
+  const std::string opt = dump("opt");
+  CHECK(opt.find("!= 0a") != std::string::npos);
+  CHECK(opt.find("load network+12, 1") == std::string::npos);
+  CHECK_FALSE(dump("asm").empty());
+  CHECK_FALSE(Json::parse(dump("json"))["nftables"].empty());
+  CHECK(Run(folder, "dump llvm -f " + kPrefixes).status == 3);
+}
+
+TEST_CASE("bench prints a line of figures per engine") {
+  const Folder folder;
+  const Outcome outcome =
+      Run(folder, "bench --json --slices 30 --hook input --iif eth0 --ct-state new -f " + kServer + " -r " + kCapture);
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const std::vector<Json> objects = Lines(outcome.out);
+  REQUIRE(objects.size() == 3);
+  for (const Json& it : objects) {
+    CHECK(it["ns_per_packet_min"] > 0);
+    CHECK(it["ns_per_packet_median"] >= it["ns_per_packet_min"]);
+    CHECK(it["packets"] == 1000);
+  }
+  CHECK(objects[2]["engine"] == "x86");
+  CHECK(objects[2]["code_bytes"] > 0);
+}
+
+TEST_CASE("bad input is an error with its place and status 2, and nothing is printed") {
+  const Folder folder;
+  const auto message = [&](const std::string& words, const std::string& input = "") {
+    const Outcome outcome = Run(folder, words, input);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out.empty());
+    return outcome.err;
+  };
+  const std::string bad = folder.Write("bad.nft", "table ip t {\n\tchain c {\n\t\ttcp dprot 22 accept\n\t}\n}\n");
+  const std::string nft_error = message("check -f " + bad);
+  CHECK(nft_error.find("bad.nft:3:") != std::string::npos);
+  CHECK(nft_error.find("^") != std::string::npos);
+  CHECK(message("check -f /nonexistent.nft").find("/nonexistent.nft") != std::string::npos);
+  CHECK(message("run -f " + kServer).find("-r CAPTURE or --hex PACKET is expected") != std::string::npos);
+  CHECK(message("run -f " + kServer + " --hook input -r " + bad).find("not a capture file") != std::string::npos);
+  CHECK(message("run -f " + kServer + " --hook input --hex 4x").find("is not hex") != std::string::npos);
+  CHECK(message("run -f " + kServer + " --hook nowhere --hex 45").find("--hook") != std::string::npos);
+  CHECK(message("run -f " + kServer + " --hook input --engine fast --hex 45")
+            .find("one of reference, interp, x86 is expected") != std::string::npos);
+  CHECK(message("fly").find("fly") != std::string::npos);
+  const std::string host = folder.Write("host", "address 10.0.0.1/8 dev nowhere\n");
+  CHECK(message("check -f " + kServer + " --host " + host).find("host:1: device 'nowhere'") != std::string::npos);
+}
+
+TEST_CASE("a ruleset comes from standard input") {
+  const Folder folder;
+  const Outcome outcome = Run(folder, "check -f -", "table ip t {\n}\n");
+  INFO(outcome.err);
+  CHECK(outcome.status == 0);
+}
+
+TEST_CASE("the README's example is the one that is compiled, and runs") {
+  const auto slurp = [](const std::string& path) {
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  };
+  const std::string readme = slurp(NFTJIT_SOURCE_DIR "/README.md");
+  const size_t start = readme.find("```cpp\n") + 7, end = readme.find("```", start);
+  REQUIRE(end != std::string::npos);
+  CHECK(slurp(NFTJIT_SOURCE_DIR "/examples/first.cpp").find(readme.substr(start, end - start)) != std::string::npos);
+
+  const Folder folder;
+  const std::string file = folder.Write("fw.nft",
+                                        "table ip t { chain c { type filter hook input priority 0; policy drop; "
+                                        "udp dport 161 ip saddr 10.20.0.0/16 accept; }; }\n");
+  const std::string command = NFTJIT_BINARY_DIR "/examples/nftjit_example_first " + file + " >" + (folder / "out");
+  CHECK(std::system(command.c_str()) == 0);
+  CHECK(folder.Read("out") == "accept\n");
+}
+
+}  // namespace
+}  // namespace nftjit
