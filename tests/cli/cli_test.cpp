@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string kProgram = NFTJIT_BINARY_DIR "/nftjit";
+const std::string kProgram = NFTJIT_BINARY_DIR "/bin/nftjit";
 const std::string kServer = NFTJIT_SOURCE_DIR "/examples/rulesets/server.nft";
 const std::string kRouter = NFTJIT_SOURCE_DIR "/examples/rulesets/router.nft";
 const std::string kPrefixes = NFTJIT_SOURCE_DIR "/examples/rulesets/prefixes.nft";
