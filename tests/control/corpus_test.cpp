@@ -116,7 +116,7 @@ TEST_CASE("our server's list is the kernel's") {
     const absl::StatusOr<nft::Ruleset> ruleset = CompileNftText(file.text, options);
     REQUIRE(ruleset.ok());
 
-    auto network = testing::NetworkNamespace::Enter();
+    auto network = testing::NetworkNamespace::Create();
     REQUIRE(network.ok());
     for (const nft::Interface& interface : ruleset->interfaces) {
       if (interface.name == "lo") continue;
@@ -125,12 +125,15 @@ TEST_CASE("our server's list is the kernel's") {
       INFO(made.message());
       REQUIRE(made.ok());
     }
-    if (const absl::Status loaded = testing::RunProgram({"nft", "-f", "-"}, file.text); !loaded.ok()) {
+    std::string expected;
+    const absl::Status loaded = (*network)->Inside([&] {
+      if (absl::Status status = testing::RunProgram({"nft", "-f", "-"}, file.text); !status.ok()) return status;
+      return testing::RunProgram({"nft", "list", "ruleset"}, "", &expected);
+    });
+    if (!loaded.ok()) {
       std::cerr << "the kernel does not load " << file.name << ": " << loaded.message() << '\n';
       continue;
     }
-    std::string expected;
-    REQUIRE(testing::RunProgram({"nft", "list", "ruleset"}, "", &expected).ok());
     ++compared;
     CHECK(FirstDifference(Comparable(List(*ruleset)), Comparable(expected)) == "");
   }
