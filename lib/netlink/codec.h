@@ -98,6 +98,7 @@ void EncodeSet(std::string_view table, const nft::Set& set, const NameContext& n
 void EncodeElement(const nft::Element& element, const nft::Set& set, const NameContext& names, AttributeWriter& out);
 void EncodeObject(std::string_view table, const nft::Object& object, uint32_t use, const NameContext& names,
                   AttributeWriter& out);
+void EncodeObject(std::string_view table, const nft::Object& object, uint32_t use, AttributeWriter& out);  // As dumped.
 void EncodeFlowtable(std::string_view table, const nft::Flowtable& flowtable, uint32_t use, AttributeWriter& out);
 // {NAME, DATA} as a nest of number `type`.
 void EncodeExpression(uint16_t type, const nft::Expression& expression, const NameContext& names, AttributeWriter& out);

@@ -37,8 +37,8 @@ enum : uint16_t {
   kObjrefSetId,
   kObjrefMax = kObjrefSetId
 };
-constexpr AttributeTable<kObjrefMax>::Policies kObjrefPolicies = {kAnyPolicy, kByte32Policy, kNamePolicy,
-                                                                  kU32Policy, kNamePolicy,   kU32Policy};
+constexpr AttributeTable<kObjrefMax>::Policies kObjrefPolicies = {kAnyPolicy, kU32Policy,  kNamePolicy,
+                                                                  kU32Policy, kNamePolicy, kU32Policy};
 
 // A set by name, and if there is none of the name by its id in the transaction. Null and the errno if there is neither.
 const nft::Set* FindSet(const Attribute& name, const Attribute& id, const ExpressionScope& scope, int* error) {
@@ -76,7 +76,7 @@ int DecodeDynsetExpressions(const DynsetTable& table, const nft::Set& set, Expre
 
 int CheckDynsetSet(const nft::Set& set, ExpressionScope& scope) {
   if (set.is(nft::kSetObject)) return scope.Fail(EOPNOTSUPP, "object maps cannot be updated by rules");
-  if (nft::BackendOf(set) != nft::SetBackend::kResizableHash) {
+  if (!scope.context().stored() && nft::BackendOf(set) != nft::SetBackend::kResizableHash) {
     return scope.Fail(EOPNOTSUPP, "the set cannot be updated by rules");
   }
   if (set.is(nft::kSetConstant)) return scope.Fail(EBUSY, "the set is constant");
@@ -182,8 +182,10 @@ int DecodeObjref(const Attribute& data, ExpressionScope& scope, nft::Expression&
   }
   scope.Parsed(16);
   auto& body = out.body.emplace<nft::ObjectRef>();
-  body.type = static_cast<nft::ObjectType>(table[kObjrefType].U32());
-  const nft::Object* object = scope.context().ObjectByName(table[kObjrefName].String(), body.type);
+  const uint32_t type = table[kObjrefType].U32();
+  body.type = static_cast<nft::ObjectType>(type);
+  const nft::Object* object =
+      type > UINT8_MAX ? nullptr : scope.context().ObjectByName(table[kObjrefName].String(), body.type);
   if (object == nullptr) return scope.Fail(ENOENT, "no object of this name and type");
   body.object = object->handle;
   return 0;

@@ -104,6 +104,8 @@ int DecodeCtLoad(const CtTable& table, ExpressionScope& scope, nft::CtLoad& body
   const uint32_t length = nft::CtLength(body.key, scope.family());
   if (length == 0) return scope.Fail(EAFNOSUPPORT, "the family has no such address");
   if (const int error = ParseDirection(table, scope, &body.direction)) return error;
+  // The protocols are those of the connection, whatever the direction; the kernel forgets it.
+  if (body.key == nft::CtKey::kL3protocol || body.key == nft::CtKey::kProtocol) body.direction.reset();
   return scope.Store(table[kCtDreg], length, &body.dreg);
 }
 

@@ -18,8 +18,8 @@ enum : uint16_t {
   kPayloadMax = kPayloadCsumFlags
 };
 constexpr AttributeTable<kPayloadMax>::Policies kPayloadPolicies = {
-    kAnyPolicy,    kU32Policy,    kU32Policy, {Policy::kU32, 65535}, kByte32Policy, kU32Policy,
-    kByte32Policy, kByte32Policy, kU32Policy};
+    kAnyPolicy, kU32Policy,    kU32Policy, {Policy::kU32, 65535}, kByte32Policy, kU32Policy,
+    kU32Policy, kByte32Policy, kU32Policy};
 using PayloadTable = AttributeTable<kPayloadMax>;
 constexpr uint32_t kPseudoHeaderFlag = 1;
 constexpr uint8_t kSctpChecksumOffset = 8;

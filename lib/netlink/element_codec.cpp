@@ -169,6 +169,14 @@ Failure DecodeData(ElementScope& scope) {
   return std::nullopt;
 }
 
+// The kernel counts user data and its header in one byte: 255 do not fit, and 256 are forgotten.
+Failure DecodeUserdata(ElementScope& scope) {
+  const std::string_view userdata = scope.table[kElementUserdata].Raw();
+  if (userdata.size() == UINT8_MAX) return scope.Error(EINVAL, "user data of 255 bytes does not fit");
+  if (userdata.size() < UINT8_MAX) scope.element.userdata = userdata;
+  return std::nullopt;
+}
+
 // All that an element to be added says beyond its keys.
 Failure DecodeAddition(ElementScope& scope) {
   if (Failure failure = CheckPresence(scope)) return failure;
@@ -176,8 +184,7 @@ Failure DecodeAddition(ElementScope& scope) {
   if (Failure failure = DecodeExpressions(scope)) return failure;
   if (Failure failure = DecodeKeys(scope)) return failure;
   if (Failure failure = DecodeData(scope)) return failure;
-  scope.element.userdata = scope.table[kElementUserdata].Raw();
-  return std::nullopt;
+  return DecodeUserdata(scope);
 }
 
 }  // namespace

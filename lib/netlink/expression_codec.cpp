@@ -171,8 +171,10 @@ int DecodeStatefulSingle(const Attribute& nest, const nft::Set& set, const Resol
   std::string_view name;
   nft::Expression& expression = out->emplace_back();
   if (const int error = DecodeNamed(nest, scope, true, expression, &name)) return error;
-  // A connection limit needs the collector of the resizable hash, which must not be busy with timeouts.
-  const bool collected = nft::BackendOf(set) == nft::SetBackend::kResizableHash && !set.is(nft::kSetTimeout);
+  // A connection limit needs a backend that collects garbage, and not that of timeouts.
+  const nft::SetBackend backend = nft::BackendOf(set);
+  const bool collects = backend != nft::SetBackend::kHash && backend != nft::SetBackend::kBitmap;
+  const bool collected = (collects || context.stored()) && !set.is(nft::kSetTimeout);
   return std::holds_alternative<nft::Connlimit>(expression.body) && !collected ? EOPNOTSUPP : 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "lib/netlink/codec.h"
 #include "lib/netlink/expression_codec.h"
+#include "lib/netlink/table_index.h"
 
 namespace nftjit::netlink {
 namespace {
@@ -157,10 +158,6 @@ Failure DecodeExpectation(const Attribute& data, ExpressionScope& scope, nft::Ob
         return Error(EINVAL, "l3proto must be the table's");
       }
       break;
-    case Family::kInet:
-      // Only as the default of an inet table.
-      if (table[kExpectL3proto]) return Error(EAFNOSUPPORT, "l3proto must be ip or ip6");
-      break;
     default:
       return Error(EAFNOSUPPORT, "l3proto must be ip or ip6");
   }
@@ -236,9 +233,7 @@ void EncodeBody(const nft::CtTimeoutObject& body, EncodeTarget& to) {
 }
 
 void EncodeBody(const nft::CtExpectObject& body, EncodeTarget& to) {
-  // The default of an inet table is not accepted back in words.
-  const bool implied = body.l3proto == static_cast<uint16_t>(Family::kInet);
-  if (!implied || !to.names.exact()) to.out.U16(kExpectL3proto, body.l3proto);
+  to.out.U16(kExpectL3proto, body.l3proto);
   to.out.U8(kExpectL4proto, body.l4proto);
   to.out.U16(kExpectDport, LoadBig16(reinterpret_cast<const uint8_t*>(&body.dport_net)));
   to.out.U32(kExpectTimeout, body.timeout_ms);
@@ -285,6 +280,10 @@ void EncodeObject(std::string_view table, const nft::Object& object, uint32_t us
   std::visit([&to](const auto& body) { EncodeBody(body, to); }, object.body);
   out.EndNest(data);
   if (!object.userdata.empty()) out.Raw(kObjectUserdata, object.userdata);
+}
+
+void EncodeObject(std::string_view table, const nft::Object& object, uint32_t use, AttributeWriter& out) {
+  EncodeObject(table, object, use, TableIndex(nft::Table()), out);  // Objects refer to nothing.
 }
 
 }  // namespace nftjit::netlink

@@ -37,6 +37,9 @@ class ResolveContext {
   [[nodiscard]] virtual const nft::Object* ObjectByName(std::string_view name, nft::ObjectType type) const = 0;
   [[nodiscard]] virtual const nft::Flowtable* FlowtableByName(std::string_view name) const = 0;
   [[nodiscard]] virtual const nft::Set* SetByHandle(nft::Handle handle) const = 0;
+  // Whether what is decoded was stored before: names of anonymous sets are final, and the size that a set got from its
+  // first dynset does not tell its backend.
+  [[nodiscard]] virtual bool stored() const { return false; }
   [[nodiscard]] virtual const KernelFeatures& features() const {
     static constexpr KernelFeatures kAll;
     return kAll;

@@ -1,6 +1,7 @@
 // Sets: declarations (vm-semantics 11.1, validation 6).
 #include "lib/netlink/codec.h"
 #include "lib/netlink/expression_codec.h"
+#include "lib/nft/set_backend.h"
 
 namespace nftjit::netlink {
 namespace {
@@ -136,14 +137,22 @@ Failure DecodeExpressions(const SetAttributes& attributes, const ResolveContext&
   return std::nullopt;
 }
 
+// As the kernel counts: without the catch-all, and two boundaries are one interval, whatever they are.
+uint32_t CountElements(const nft::Set& set) {
+  uint32_t count = 0;
+  for (const nft::Element& element : set.elements) {
+    if ((element.flags & nft::kElementCatchall) == 0) ++count;
+  }
+  return nft::BackendOf(set) == nft::SetBackend::kRbtree ? count / 2 : count;
+}
+
 // The name of an anonymous set may hold one "%d", which the server replaces by a number; nft names its sets so, but not
 // its meters.
 Failure CheckName(const nft::Set& set) {
   if (!set.is(nft::kSetAnonymous)) return std::nullopt;
   const size_t percent = set.name.find('%');
   if (percent == std::string::npos) return std::nullopt;
-  if (set.name.compare(percent, 2, "%d") != 0 ||
-      set.name.find('%', percent + 1) != std::string::npos) {
+  if (set.name.compare(percent, 2, "%d") != 0 || set.name.find('%', percent + 1) != std::string::npos) {
     return Error(EINVAL, "the name of an anonymous set may have one %d and no other %");
   }
   return std::nullopt;
@@ -170,7 +179,9 @@ Result<nft::Set> DecodeSet(const SetAttributes& attributes, const ResolveContext
     return Error(EINVAL, "the flag concat needs a description");
   }
   if (set.policy > 1) return Error(EOPNOTSUPP, "policy must be 0 or 1");
-  if (Failure failure = CheckName(set)) return *std::move(failure);
+  if (!context.stored()) {
+    if (Failure failure = CheckName(set)) return *std::move(failure);
+  }
   set.userdata = attributes[kSetUserdata].Raw();
   if (Failure failure = DecodeExpressions(attributes, context, set)) return *std::move(failure);
   return set;
@@ -205,7 +216,7 @@ void EncodeSet(std::string_view table, const nft::Set& set, const NameContext& n
     out.EndNest(fields);
   }
   out.EndNest(description);
-  if (!names.exact()) out.U32(kSetCount, static_cast<uint32_t>(set.elements.size()));
+  if (!names.exact()) out.U32(kSetCount, CountElements(set));
   if (id) out.U32(kSetId, *id);
   EncodeStateful(set.expressions, kSetExprAttribute, kSetExpressions, names, out);
 }

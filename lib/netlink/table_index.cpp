@@ -33,9 +33,10 @@ std::string_view NameOf(const Item* item) {
 
 }  // namespace
 
-TableIndex::TableIndex(const nft::Table& table, KernelFeatures features)
+TableIndex::TableIndex(const nft::Table& table, KernelFeatures features, bool exact)
     : table_(table),
       features_(features),
+      exact_(exact),
       chains_(table.chains),
       sets_(table.sets),
       objects_(table.objects),
@@ -56,5 +57,10 @@ std::string_view TableIndex::ChainName(nft::Handle handle) const { return NameOf
 std::string_view TableIndex::SetName(nft::Handle handle) const { return NameOf(sets_.ByHandle(handle)); }
 std::string_view TableIndex::ObjectName(nft::Handle handle) const { return NameOf(objects_.ByHandle(handle)); }
 std::string_view TableIndex::FlowtableName(nft::Handle handle) const { return NameOf(flowtables_.ByHandle(handle)); }
+
+bool TableIndex::SetDeclaresExpressions(nft::Handle handle) const {
+  const nft::Set* set = sets_.ByHandle(handle);
+  return set != nullptr && !set->expressions.empty();
+}
 
 }  // namespace nftjit::netlink

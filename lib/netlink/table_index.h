@@ -11,7 +11,8 @@ namespace nftjit::netlink {
 // Refers to `table`, which must stay as it is while the index lives. Ids resolve to nothing.
 class TableIndex final : public ResolveContext, public NameContext {
  public:
-  explicit TableIndex(const nft::Table& table, KernelFeatures features = {});
+  // `exact`: encode all that the model holds (NameContext::exact), as an image or a kernel that loads it needs.
+  explicit TableIndex(const nft::Table& table, KernelFeatures features = {}, bool exact = false);
   [[nodiscard]] nft::Family family() const override { return table_.family; }
   [[nodiscard]] const nft::Chain* ChainByName(std::string_view name) const override;
   [[nodiscard]] const nft::Chain* ChainById(uint32_t) const override { return nullptr; }
@@ -25,6 +26,8 @@ class TableIndex final : public ResolveContext, public NameContext {
   [[nodiscard]] std::string_view SetName(nft::Handle handle) const override;
   [[nodiscard]] std::string_view ObjectName(nft::Handle handle) const override;
   [[nodiscard]] std::string_view FlowtableName(nft::Handle handle) const override;
+  [[nodiscard]] bool SetDeclaresExpressions(nft::Handle handle) const override;
+  [[nodiscard]] bool exact() const override { return exact_; }
 
  private:
   template <class Item>
@@ -37,6 +40,7 @@ class TableIndex final : public ResolveContext, public NameContext {
   };
   const nft::Table& table_;
   KernelFeatures features_;
+  bool exact_;
   Index<nft::Chain> chains_;
   Index<nft::Set> sets_;
   Index<nft::Object> objects_;  // Its names are ambiguous: one per type.

@@ -165,7 +165,7 @@ void AppendRuleset(const nft::Ruleset& ruleset, Batch& batch) {
   for (const Placed& placed : base_chains) AppendChain(*placed.table, *placed.chain, batch);
   uint32_t set_id = 0;
   for (const nft::Table& table : ruleset.tables) {
-    const TableIndex index(table);
+    const TableIndex index(table, {}, /*exact=*/true);
     for (const nft::Chain& chain : table.chains) {
       if (!chain.base) AppendChain(table, chain, batch);
     }

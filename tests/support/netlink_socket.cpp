@@ -34,6 +34,19 @@ uint16_t SubsystemType(netlink::MessageType type) {
   return static_cast<uint16_t>(netlink::kNftablesSubsystem << 8 | type);
 }
 
+// The offset in the extended ack of an error message, 0 if it has none. The socket asks the kernel not to repeat the
+// message, so that the attributes follow the header.
+uint32_t AckOffset(ByteSpan message) {
+  constexpr size_t kAttributes = kMessageHeaderSize + 4 + kMessageHeaderSize;
+  const auto flags = LoadNative<uint16_t>(message.data() + 6);
+  if ((flags & NLM_F_ACK_TLVS) == 0 || message.size() <= kAttributes) return 0;
+  for (netlink::AttributeCursor at(message.subspan(kAttributes), kAttributes); at.Next();) {
+    const ByteSpan value = at.attribute().payload();
+    if (at.attribute().type() == NLMSGERR_ATTR_OFFS && value.size() >= 4) return LoadNative<uint32_t>(value.data());
+  }
+  return 0;
+}
+
 absl::Status SocketError(const char* what) {
   return absl::UnavailableError(absl::StrCat("netlink ", what, ": ", std::strerror(errno)));
 }
@@ -62,6 +75,9 @@ absl::StatusOr<NetlinkSocket> NetlinkSocket::Open() {
   const int bytes = 1 << 25;
   setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes);
   setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes);
+  const int on = 1;
+  setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
+  setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on);
   const timeval patience{.tv_sec = 3, .tv_usec = 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   socket.buffer_.resize(kReceiveBytes);
@@ -74,19 +90,24 @@ absl::StatusOr<size_t> NetlinkSocket::Receive() {
   return static_cast<size_t>(got);
 }
 
-absl::StatusOr<std::vector<int>> NetlinkSocket::Send(Batch& batch) {
+absl::StatusOr<std::vector<int>> NetlinkSocket::Send(Batch& batch, std::vector<uint32_t>* offsets) {
   const uint32_t begin = ++sequence_;
   std::string bytes = Header(20, netlink::kBatchBegin, NLM_F_REQUEST, begin, 0, netlink::kNftablesSubsystem);
   for (const size_t start : batch.starts_) {
     StoreNative(reinterpret_cast<uint8_t*>(batch.bytes_.data()) + start + 8, ++sequence_);
   }
   bytes += batch.bytes_;
-  // BATCH_END asks for an ack, so that its answer says that everything before was answered.
+  // BATCH_END asks for an ack: it comes last, and only if the batch was applied. Else the answers to all messages are
+  // the end.
   const uint32_t end = ++sequence_;
   bytes += Header(20, netlink::kBatchEnd, NLM_F_REQUEST | NLM_F_ACK, end, 0, netlink::kNftablesSubsystem);
   if (send(fd_.get(), bytes.data(), bytes.size(), 0) < 0) return SocketError("send");
 
   std::vector<int> errors(batch.size(), 0);
+  if (offsets != nullptr) offsets->assign(batch.size(), 0);
+  std::vector<bool> answered(batch.size(), false);
+  size_t waiting = batch.size();
+  bool refused = false;
   for (bool done = false; !done;) {
     absl::StatusOr<size_t> got = Receive();
     if (!got.ok()) return got.status();
@@ -99,10 +120,20 @@ absl::StatusOr<std::vector<int>> NetlinkSocket::Send(Batch& batch) {
       // Sequence numbers of this batch only; late answers to an earlier one are passed over.
       if (type == NLMSG_ERROR && sequence - begin <= end - begin) {
         const uint32_t number = sequence - begin;
-        if (number > 0 && number <= errors.size() && error != 0 && errors[number - 1] == 0) errors[number - 1] = error;
+        const bool of_message = number > 0 && number <= errors.size();
+        if (of_message && !answered[number - 1]) {
+          answered[number - 1] = true;
+          --waiting;
+        }
+        refused = refused || error != 0;
+        if (of_message && error != 0 && errors[number - 1] == 0) {
+          errors[number - 1] = error;
+          const size_t end_of_message = std::min<size_t>(at + length, *got);
+          if (offsets != nullptr) (*offsets)[number - 1] = AckOffset(ByteSpan(p + at, end_of_message - at));
+        }
         if (number == 0 && error != 0)
           return absl::InternalError(absl::StrCat("batch refused: ", std::strerror(error)));
-        done = done || sequence == end;
+        done = done || sequence == end || (refused && waiting == 0);
       }
       at += (length + 3) & ~3U;
       if (length < kMessageHeaderSize) break;

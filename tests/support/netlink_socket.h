@@ -45,7 +45,8 @@ class NetlinkSocket {
 
   // Sends the batch. Returns the errno of each message in order, 0 for accepted ones; they count only if all are 0.
   // Errors: Unavailable if the socket fails or the kernel does not answer within three seconds.
-  absl::StatusOr<std::vector<int>> Send(Batch& batch);
+  // `offsets`, if given, receives where each error's extended ack points, from the start of its message; 0: nowhere.
+  absl::StatusOr<std::vector<int>> Send(Batch& batch, std::vector<uint32_t>* offsets = nullptr);
   // The same; an errno of any message is an error that names it.
   absl::Status Apply(Batch& batch);
 
