@@ -66,7 +66,7 @@ RequirementList RequiredGuards(const Row& row) {
   if (row.op == Op::kLoad) {
     if ((row.flags & kOrZero) == 0 && row.key < kBaseCount) list.Add(kRoomKinds[row.key], row.a + row.length);
   } else if (row.op == Op::kMeta) {
-    AddMetaGuards(static_cast<nft::MetaKey>(row.key), list);
+    if ((row.flags & kOrZero) == 0) AddMetaGuards(static_cast<nft::MetaKey>(row.key), list);
   } else if (row.op == Op::kCt) {
     AddCtGuards(static_cast<nft::CtKey>(row.key), row.flags, list);
   }

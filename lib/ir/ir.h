@@ -91,7 +91,7 @@ enum class Comparison : uint8_t { kEq, kNeq, kLt, kLte, kGt, kGte, kIn, kNotIn }
 std::string_view Name(Comparison comparison);  // "==", "!=", "<" … "in", "not in"
 
 // Row::flags.
-inline constexpr uint8_t kOrZero = 1;                                                    // load
+inline constexpr uint8_t kOrZero = 1;                                                    // load, meta l4proto
 inline constexpr uint8_t kPresent = 1;                                                   // exthdr
 inline constexpr uint8_t kNegated = 1;                                                   // lookup
 inline constexpr uint8_t kNative = 1;                                                    // test

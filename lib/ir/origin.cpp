@@ -46,14 +46,14 @@ void AddOne(Program& program, Origin& origin, uint32_t rule, uint16_t expression
 
 }  // namespace
 
-void AddOrigin(Program& program, RowId row, const Origin& added) {
+void AddOrigin(Program& program, Origin& origin, const Origin& added) {
   if ((added.more & Origin::kList) == 0 && added.more == 0) {
-    if (added.rule != UINT32_MAX) AddOne(program, program.origins[row.index], added.rule, added.expression);
+    if (added.rule != UINT32_MAX) AddOne(program, origin, added.rule, added.expression);
     return;
   }
   std::vector<Origin> all;  // The lists may move while they grow.
   ForEachOrigin(program, added, [&](uint32_t rule, uint16_t expression) { all.push_back({rule, expression, 0}); });
-  for (const Origin& one : all) AddOne(program, program.origins[row.index], one.rule, one.expression);
+  for (const Origin& one : all) AddOne(program, origin, one.rule, one.expression);
 }
 
 }  // namespace nftjit::ir

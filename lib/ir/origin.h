@@ -6,9 +6,9 @@
 
 namespace nftjit::ir {
 
-// Adds what `added` names to the origins of `row`. Takes memory only where the rules differ, or the expressions lie
-// more than fifteen apart. O(1), but for what `added` names.
-void AddOrigin(Program& program, RowId row, const Origin& added);
+// Adds what `added` names to `origin`, which is one of the program's or on its way there. Takes memory only where the
+// rules differ, or the expressions lie more than fifteen apart. O(1), but for what `added` names.
+void AddOrigin(Program& program, Origin& origin, const Origin& added);
 
 // Calls `visit(uint32_t rule, uint16_t expression)` for each expression that `origin` names: the latest first within a
 // rule, rules in the order of merging. Origins without a rule name none.

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "lib/ir/origin.h"
 #include "lib/ir/parser.h"
 #include "lib/ir/words.h"
 #include "lib/support/bytes.h"
@@ -72,13 +73,11 @@ bool Parser::ReadOp(Row* row) {
 bool Parser::ReadOrigins(Origin* origin) {
   if (!in_.AcceptPunctuation(";")) return true;
   if (!ReadOrigin(origin)) return false;
-  std::vector<Origin> more;
   while (!in_.AtEnd()) {
-    if (!ReadOrigin(&more.emplace_back())) return false;
+    Origin more;
+    if (!ReadOrigin(&more)) return false;
+    AddOrigin(p_, *origin, more);
   }
-  if (more.empty()) return true;
-  p_.origin_lists.push_back(std::move(more));
-  origin->more = static_cast<uint16_t>(p_.origin_lists.size());
   return true;
 }
 
@@ -192,6 +191,7 @@ bool Parser::ReadLoad(Row* row) {
 }
 
 bool Parser::ReadMeta(Row* row) {
+  if (in_.AcceptPunctuation("?")) row->flags = kOrZero;
   auto key = nft::MetaKey::kMark;
   if (!ReadEnum(&key, nft::kMetaKeyCount, "a meta key")) return false;
   row->key = static_cast<uint8_t>(key);

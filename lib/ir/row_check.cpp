@@ -37,6 +37,9 @@ std::string CheckLoad(const Row& row) {
       return row.a <= kMaxOffset ? "" : "the offset is above 65535";
     case Op::kMeta:
       if (row.key >= nft::kMetaKeyCount) return "no such key";
+      if (row.flags != 0 && (row.flags != kOrZero || static_cast<nft::MetaKey>(row.key) != nft::MetaKey::kL4proto)) {
+        return "no such flag";
+      }
       return LengthIs(row.length, MetaLoadLength(static_cast<nft::MetaKey>(row.key)), "a value");
     case Op::kCt: {
       if (row.key >= nft::kCtKeyCount) return "no such key";

@@ -1,5 +1,6 @@
 #include "lib/ir/text.h"
 
+#include "lib/ir/origin.h"
 #include "lib/ir/words.h"
 #include "lib/ir/writer.h"
 
@@ -264,8 +265,11 @@ void Writer::PrintOrigins(const Origin& origin) {
   };
   Put(" ;");
   put(origin);
-  if (origin.more == 0) return;
-  for (const Origin& one : p_.origin_lists[origin.more - 1]) put(one);
+  bool first = true;
+  ForEachOrigin(p_, origin, [&](uint32_t rule, uint16_t expression) {
+    if (!first) put({.rule = rule, .expression = expression});
+    first = false;
+  });
 }
 
 std::string Print(const Program& program, const PrintOptions& options) {

@@ -87,7 +87,11 @@ std::string Verifier::Tables() const {
 
 std::string Verifier::Origins(const Origin& origin) const {
   if (origin.rule != UINT32_MAX && origin.rule >= p_.rules.size()) return "the rule of an origin does not exist";
-  if (origin.more > p_.origin_lists.size()) return "the list of an origin does not exist";
+  if ((origin.more & Origin::kList) != 0) {
+    if ((origin.more & ~Origin::kList) >= p_.origin_lists.size()) return "the list of an origin does not exist";
+  } else if (origin.more != 0 && origin.more >> std::min<int>(origin.expression, Origin::kBits) != 0) {
+    return "an expression of an origin does not exist";
+  }
   return {};
 }
 

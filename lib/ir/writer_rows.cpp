@@ -105,7 +105,7 @@ void Writer::PrintLoad(const Row& row) {
       Put((row.flags & kOrZero) != 0 ? "? " : " ", Name(row.base()), "+", row.a, ", ", uint64_t{row.length});
       return;
     case Op::kMeta:
-      Put(" ", nft::Name(static_cast<nft::MetaKey>(row.key)));
+      Put((row.flags & kOrZero) != 0 ? "? " : " ", nft::Name(static_cast<nft::MetaKey>(row.key)));
       return;
     case Op::kCt: {
       Put(" ", nft::Name(static_cast<nft::CtKey>(row.key)));

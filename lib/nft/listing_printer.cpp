@@ -124,4 +124,10 @@ std::string PrintSet(const Table& table, const Set& set) {
   return out;
 }
 
+std::string PrintAnonymousSets(const Table& table, const Rule& rule) {
+  std::string out;
+  AppendAnonymousSets(table, rule, out);
+  return out;
+}
+
 }  // namespace nftjit::nft

@@ -23,6 +23,8 @@ std::string PrintListing(const Table& table);
 std::string PrintRule(const Table& table, const Chain& chain, const Rule& rule);
 // The two lines of a set, and its elements on a third if it has any.
 std::string PrintSet(const Table& table, const Set& set);
+// The same of the anonymous sets that a rule uses, in the order of its expressions.
+std::string PrintAnonymousSets(const Table& table, const Rule& rule);
 
 // Appends `name body `, what stands between `[ ` and `]`.
 void AppendExpression(const Table& table, const Expression& expression, std::string& out);

@@ -7,8 +7,44 @@
 
 namespace nftjit::opt {
 
-// A constant of a test: at most two bounds of 64 bytes.
-using Bytes = InlineBytes<128>;
+// A constant while it is computed: at most 128 bytes, two bounds of the longest value. Unlike InlineBytes it does not
+// keep the bytes after its size zero, which costs more than all arithmetic on the short ones that there mostly are.
+class Bytes {
+ public:
+  Bytes() {}  // NOLINT(modernize-use-equals-default): leaves bytes_ as they are.
+  explicit Bytes(ByteSpan bytes) : size_(bytes.size()) { std::copy(bytes.begin(), bytes.end(), bytes_); }
+  Bytes(const Bytes& other) : Bytes(other.span()) {}
+  Bytes& operator=(const Bytes& other) {
+    size_ = other.size_;
+    std::copy_n(other.bytes_, size_, bytes_);
+    return *this;
+  }
+  static Bytes Filled(size_t size, uint8_t byte) {
+    Bytes bytes;
+    bytes.size_ = size;
+    std::fill_n(bytes.bytes_, size, byte);
+    return bytes;
+  }
+
+  [[nodiscard]] size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] const uint8_t* data() const { return bytes_; }
+  [[nodiscard]] uint8_t* data() { return bytes_; }
+  [[nodiscard]] ByteSpan span() const { return {bytes_, size_}; }
+  uint8_t operator[](size_t i) const { return bytes_[i]; }
+  // New bytes are zero.
+  void resize(size_t size) {
+    for (size_t i = size_; i < size; ++i) bytes_[i] = 0;
+    size_ = size;
+  }
+  bool operator==(const Bytes& other) const {
+    return std::equal(bytes_, bytes_ + size_, other.bytes_, other.bytes_ + other.size_);
+  }
+
+ private:
+  size_t size_ = 0;
+  uint8_t bytes_[128];
+};
 
 inline ByteSpan ConstantOf(const ir::Program& program, uint32_t id) { return program.constants[ir::ConstId(id)]; }
 inline uint32_t Intern(ir::Program& program, ByteSpan bytes) { return program.constants.Intern(bytes).index; }

@@ -10,11 +10,11 @@
 // the same guard as one for all of it. Other families get no such promise and keep their guards.
 //
 // Loads. Condition: the load lies inside one field of the header that family and passed tests name (lib/opt/fields.h),
-// and every use of it is a test: of any comparison of byte strings, or of native integers if the field is of 2, 4 or 8
-// bytes. Other uses would need a slice that is no better than the short load. The field may reach beyond what the
-// rule's guard covers: then the load is one that reads zero there, and nobody looks at those bytes but through a mask.
-// Sound because mask and constants are zero outside the old bytes, so that neither equality nor order (of byte strings,
-// or of integers: all are multiples of one power of 256) can see more than before.
+// it stands in a rule, and every use of it is a test: of any comparison of byte strings, or of native integers if the
+// field is of 2, 4 or 8 bytes. Other uses would need a slice that is no better than the short load. The field may reach
+// beyond what the rule's guard covers: then the load is one that reads zero there, and nobody looks at those bytes but
+// through a mask. Sound because mask and constants are zero outside the old bytes, so that neither equality nor order
+// (of byte strings, or of integers: all are multiples of one power of 256) can see more than before.
 #include "lib/ir/guards.h"
 #include "lib/opt/bytes_math.h"
 #include "lib/opt/fields.h"
@@ -37,16 +37,7 @@ struct Scope {
 
 class Canonicaliser {
  public:
-  Canonicaliser(ir::Program& program, int limit)
-      : p_(program), limit_(limit), only_tested_(program.rows.size(), kUnused), moved_(program.rows.size(), 0) {
-    for (const Row& row : p_.rows) {
-      const bool test = row.op == Op::kTest;
-      ForEachOperand(row, [&](uint32_t operand) {
-        uint8_t& uses = only_tested_[operand];
-        uses = std::max(uses, test ? UsesOf(row) : kOtherUse);
-      });
-    }
-  }
+  Canonicaliser(ir::Program& program, int limit) : p_(program), limit_(limit) {}
 
   int Run() {
     for (const ir::Chain& chain : p_.chains) {
@@ -71,7 +62,22 @@ class Canonicaliser {
     return (test.flags & ir::kNative) != 0 && !IsEquality(test.comparison()) ? kNativeTests : kByteTests;
   }
 
+  // How the rows of the item are used inside it. What stands at a block's head has uses elsewhere.
+  void ClassifyUses(const ir::Item& item) {
+    uses_.assign(item.row_count, item.kind == ir::ItemKind::kBlock ? kOtherUse : kUnused);
+    moved_.assign(item.row_count, 0);
+    for (const Row& row : p_.RowsOf(item)) {
+      ForEachOperand(row, [&](uint32_t operand) {
+        if (operand < item.first_row) return;
+        uint8_t& uses = uses_[operand - item.first_row];
+        uses = std::max(uses, row.op == Op::kTest ? UsesOf(row) : kOtherUse);
+      });
+    }
+  }
+
   void RewriteItem(const ir::Chain& chain, const ir::Item& item, Scope& scope) {
+    ClassifyUses(item);
+    first_ = item.first_row;
     for (uint32_t r = item.first_row; r < item.first_row + item.row_count; ++r) {
       Row& row = p_.rows[r];
       switch (row.op) {
@@ -83,7 +89,7 @@ class Canonicaliser {
           if (rewrites_ < limit_ && WidenLoad(r, scope)) ++rewrites_;
           break;
         case Op::kTest:
-          if (moved_[row.a] != 0) WidenTest(row);
+          if (row.a >= first_ && moved_[row.a - first_] != 0) WidenTest(row);
           scope.headers.Learn(p_, row);
           if (chain.family == nft::Family::kInet && IsIpv6Test(p_, row))
             scope.network_room = NetworkRoomOf(nft::Family::kIp6);
@@ -103,10 +109,10 @@ class Canonicaliser {
   bool WidenLoad(uint32_t r, const Scope& scope) {
     Row& load = p_.rows[r];
     const std::optional<Field> field = FieldOf(scope.headers, load.base(), load.a, load.length);
-    if (!field || field->length == load.length || only_tested_[r] == kOtherUse) return false;
+    if (!field || field->length == load.length || uses_[r - first_] == kOtherUse) return false;
     const bool integer = field->length == 2 || field->length == 4 || field->length == 8;
-    if (only_tested_[r] == kNativeTests && !integer) return false;
-    moved_[r] = static_cast<uint8_t>(load.a - field->offset + 1);
+    if (uses_[r - first_] == kNativeTests && !integer) return false;
+    moved_[r - first_] = static_cast<uint8_t>(load.a - field->offset + 1);
     load.a = field->offset;
     load.length = field->length;
     if (!scope.guards.Covers(load)) load.flags |= ir::kOrZero;
@@ -115,7 +121,7 @@ class Canonicaliser {
 
   // The constants of `test` from those of the old bytes to those of the field.
   void WidenTest(Row& test) {
-    const size_t offset = moved_[test.a] - 1U, length = p_.rows[test.a].length;
+    const size_t offset = moved_[test.a - first_] - 1U, length = p_.rows[test.a].length;
     const ByteSpan constant = ConstantOf(p_, test.b);
     const size_t bounds = IsRange(test.comparison()) ? 2 : 1, old_length = constant.size() / bounds;
     Bytes wide, mask;
@@ -136,7 +142,9 @@ class Canonicaliser {
   ir::Program& p_;
   const int limit_;
   int rewrites_ = 0;
-  std::vector<uint8_t> only_tested_;
+  // Of the rows of one item, whose first is first_.
+  uint32_t first_ = 0;
+  std::vector<uint8_t> uses_;
   std::vector<uint8_t> moved_;  // Of a widened load: its old offset in the field, plus one.
   std::vector<Scope> scopes_;
 };

@@ -61,7 +61,7 @@ Bytes Cut(ByteSpan constant, size_t length, const Narrow& narrow) {
 
 class Eliminator {
  public:
-  explicit Eliminator(ir::Program& program) : p_(program), uses_(CountUses(program)) {}
+  explicit Eliminator(ir::Program& program) : p_(program) {}
 
   bool RewriteRow(const ir::Item& item, uint32_t r) {
     const Row& row = p_.rows[r];
@@ -72,7 +72,9 @@ class Eliminator {
   bool NarrowTest(const ir::Item& item, uint32_t r) {
     Row& test = p_.rows[r];
     Row& load = p_.rows[test.a];
-    if (load.op != Op::kLoad || test.a < item.first_row || uses_[test.a] != 1) return false;
+    if (load.op != Op::kLoad || test.a < item.first_row) return false;
+    uses_.Count(p_, item);
+    if (uses_[test.a] != 1) return false;
     const size_t length = load.length;
     const Bytes mask(ConstantOf(p_, test.c));
     const std::optional<Narrow> narrow = NarrowTo(mask.span());
@@ -100,7 +102,7 @@ class Eliminator {
   }
 
   ir::Program& p_;
-  const std::vector<uint32_t> uses_;
+  ItemUses uses_;
 };
 
 }  // namespace

@@ -50,10 +50,13 @@ bool FoldTest(ir::Program& program, uint32_t r) {
   return true;
 }
 
-bool Commute(ir::Program& program, uint32_t r, const std::vector<uint32_t>& uses) {
+bool Commute(ir::Program& program, const ir::Item& item, uint32_t r, ItemUses& uses) {
   Row& row = program.rows[r];
   Row& swap = program.rows[row.a];
-  if (swap.op != Op::kSwap || uses[row.a] != 1) return false;
+  // The head of a block has users elsewhere.
+  if (swap.op != Op::kSwap || row.a < item.first_row || item.kind == ir::ItemKind::kBlock) return false;
+  uses.Count(program, item);
+  if (uses[row.a] != 1) return false;
   const Row bits = {.op = row.op,
                     .length = row.length,
                     .a = swap.a,
@@ -76,18 +79,18 @@ bool FoldDouble(ir::Program& program, uint32_t r) {
 
 int FoldByteorder(ir::Program& program, int limit) {
   int rewrites = 0;
+  ItemUses uses;
   // Again as long as something changes: a folded test may have been what kept a swap from commuting.
   for (int before = -1; before != rewrites && HasSwaps(program);) {
     before = rewrites;
-    const std::vector<uint32_t> uses = CountUses(program);
-    rewrites += SweepRows(program, limit - rewrites, [&](const ir::Item&, uint32_t r) {
+    rewrites += SweepRows(program, limit - rewrites, [&](const ir::Item& item, uint32_t r) {
       switch (program.rows[r].op) {
         case Op::kTest:
           return FoldTest(program, r);
         case Op::kAnd:
         case Op::kOr:
         case Op::kXor:
-          return Commute(program, r, uses);
+          return Commute(program, item, r, uses);
         case Op::kSwap:
           return FoldDouble(program, r);
         default:

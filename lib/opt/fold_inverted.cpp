@@ -34,8 +34,7 @@ class TestFolder {
     if (test_.c != UINT32_MAX) {
       mask_ = Bytes(ConstantOf(p_, test_.c));
     } else {
-      mask_.resize(p_.rows[test_.a].length);
-      std::fill_n(mask_.data(), mask_.size(), uint8_t{0xff});
+      mask_ = Bytes::Filled(p_.rows[test_.a].length, 0xff);
     }
     constant_ = Bytes(ConstantOf(p_, test_.b));
   }
@@ -73,8 +72,7 @@ class TestFolder {
   // Nothing of the value is left to look at: what the test says.
   [[nodiscard]] bool IsDecided() const { return AllZero(mask_.span()); }
   [[nodiscard]] bool Decide() const {
-    Bytes zero;
-    zero.resize(mask_.size());
+    const Bytes zero = Bytes::Filled(mask_.size(), 0);
     Row test = test_;
     test.c = UINT32_MAX;
     test.b = Intern(p_, constant_.span());
@@ -147,8 +145,7 @@ class TestFolder {
     return Enter(from.a);
   }
   static Bytes Widen(ByteSpan bytes, uint32_t offset, uint8_t length) {
-    Bytes out;
-    out.resize(length);
+    Bytes out = Bytes::Filled(length, 0);
     std::copy(bytes.begin(), bytes.end(), out.data() + offset);
     return out;
   }
@@ -159,10 +156,8 @@ class TestFolder {
   Bytes mask_, constant_;
 };
 
-// Whether there can be anything to do, without looking at constants.
-bool MayFold(const ir::Program& program, const Row& test) {
-  if (test.c != UINT32_MAX) return true;
-  switch (program.rows[test.a].op) {
+bool FoldsIntoTests(Op op) {
+  switch (op) {
     case Op::kAnd:
     case Op::kOr:
     case Op::kXor:
@@ -174,6 +169,26 @@ bool MayFold(const ir::Program& program, const Row& test) {
     default:
       return false;
   }
+}
+
+// The usual case, one mask and nothing special about it, without a copy of its bytes. False: look closer.
+bool FoldPlainMask(ir::Program& program, uint32_t r) {
+  Row& test = program.rows[r];
+  const Row& from = program.rows[test.a];
+  if (from.op != Op::kAnd || test.c != UINT32_MAX || !IsEquality(test.comparison())) return false;
+  const uint32_t value = Source(program, from.a).index;
+  if (FoldsIntoTests(program.rows[value].op)) return false;
+  const ByteSpan mask = ConstantOf(program, from.b), constant = ConstantOf(program, test.b);
+  for (size_t i = 0; i < mask.size(); ++i) {
+    if ((constant[i] & ~mask[i]) != 0) return false;
+  }
+  const uint32_t bits = CountBits(mask);
+  if (bits <= 1 || bits == mask.size() * 8) return false;
+  MergeOrigin(program, r, test.a);
+  test.a = value;
+  test.c = from.b;
+  test.flags &= static_cast<uint8_t>(~ir::kNative);
+  return true;
 }
 
 // The test is decided: it goes if it passes, else the rule ends there.
@@ -188,7 +203,8 @@ bool Conclude(ir::Program& program, const ir::Item& item, uint32_t r, bool passe
 }
 
 bool FoldTest(ir::Program& program, const ir::Item& item, uint32_t r) {
-  if (!MayFold(program, program.rows[r])) return false;
+  if (program.rows[r].c == UINT32_MAX && !FoldsIntoTests(program.rows[program.rows[r].a].op)) return false;
+  if (FoldPlainMask(program, r)) return true;
   const bool passes_if_never_equal = program.rows[r].comparison() == Comparison::kNeq;
   TestFolder folder(program, r);
   Fold fold = Fold::kDone;

@@ -19,6 +19,7 @@
 #include "lib/ir/origin.h"
 #include "lib/opt/passes.h"
 #include "lib/opt/rewrite.h"
+#include "lib/opt/row_map.h"
 
 namespace nftjit::opt {
 namespace {
@@ -68,225 +69,221 @@ struct Candidate {
   Row load;
   uint32_t first_item = 0, last_item = 0;
   uint32_t rules = 0;
-  uint32_t end = 0;      // The item at which its block ends.
-  uint32_t new_row = 0;  // Where it is in the rewritten program.
-};
-// A row that loads a candidate.
-struct Use {
-  uint32_t row = 0, candidate = 0;
+  bool chosen = false;
+  uint32_t new_row = 0;  // At the head of its block, once that is written.
 };
 
-// Finds what is worth hoisting, run by run.
-class Finder {
+// A block to be put in front of an item. Numbers of items are the old ones.
+struct NewBlock {
+  uint32_t before = 0;
+  ir::Item item;
+};
+
+// Reads a run of rules, then writes it anew in place: a rule loses at least as many rows as a block before it gains.
+class Hoister {
  public:
-  explicit Finder(const ir::Program& program) : p_(program), keys_set_by_chains_(KeysSetByChains(program)) {}
+  Hoister(ir::Program& program, int limit) : p_(program), left_(limit), keys_set_by_chains_(KeysSetByChains(program)) {}
 
-  // Calls for each chain fill these: candidates by first item, uses by row.
-  std::vector<Candidate> candidates;
-  std::vector<Use> uses;
-
-  void Find(int limit) {
-    limit_ = limit;
-    for (const ir::Chain& chain : p_.chains) {
-      ends_.assign(1, chain.first_item + chain.item_count);
-      begin_ = chain.first_item;
-      for (uint32_t i = chain.first_item; i < chain.first_item + chain.item_count; ++i) {
-        while (ends_.back() <= i) {
-          EndRun(i);
-          ends_.pop_back();
-        }
-        if (p_.items[i].kind == ir::ItemKind::kBlock) {
-          EndRun(i);
-          begin_ = i + 1;
-          ends_.push_back(p_.items[i].end);
-          continue;
-        }
-        if (i - begin_ == kMaxRun) EndRun(i);
-        VisitRule(i);
-      }
-      EndRun(chain.first_item + chain.item_count);
-    }
-    const auto by_row = [](const Use& a, const Use& b) { return a.row < b.row; };
-    if (!std::is_sorted(uses.begin(), uses.end(), by_row)) std::sort(uses.begin(), uses.end(), by_row);
-    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-      return a.first_item != b.first_item ? a.first_item < b.first_item : a.new_row < b.new_row;
-    });
+  int Run() {
+    std::vector<uint32_t> order(p_.chains.size());
+    for (uint32_t c = 0; c < order.size(); ++c) order[c] = c;
+    std::sort(order.begin(), order.end(),
+              [&](uint32_t a, uint32_t b) { return p_.chains[a].first_item < p_.chains[b].first_item; });
+    for (const uint32_t chain : order) HoistIn(p_.chains[chain]);
+    p_.rows.resize(to_);
+    p_.origins.resize(to_);
+    if (!blocks_.empty()) InsertBlocks();
+    return hoisted_;
   }
 
  private:
   static constexpr size_t kTableSize = 256, kMaxCandidates = 128;
 
-  void VisitRule(uint32_t i) {
-    for (uint32_t r = p_.items[i].first_row; r < p_.items[i].first_row + p_.items[i].row_count; ++r) {
-      const Row& row = p_.rows[r];
-      if (row.op == Op::kLoad || row.op == Op::kMeta || row.op == Op::kCt) {
-        VisitLoad(i, r);
+  void HoistIn(const ir::Chain& chain) {
+    ends_.assign(1, chain.first_item + chain.item_count);
+    begin_ = chain.first_item;
+    for (uint32_t i = chain.first_item; i < chain.first_item + chain.item_count; ++i) {
+      while (ends_.back() <= i) {
+        EndRun(i);
+        ends_.pop_back();
+      }
+      if (p_.items[i].kind == ir::ItemKind::kBlock) {
+        EndRun(i);
+        ends_.push_back(p_.items[i].end);
+        WriteItem(i);
+        begin_ = i + 1;
         continue;
       }
-      const MetaKeys keys = KeysSetBy(p_, row, keys_set_by_chains_);
-      if (keys == kAllMetaKeys) {
+      if (i - begin_ == kMaxRun) EndRun(i);
+      if (!ReadRule(i)) {
         EndRun(i);
+        WriteItem(i);
         begin_ = i + 1;
-        return;
       }
-      changed_ |= keys;
     }
+    EndRun(chain.first_item + chain.item_count);
   }
 
-  void VisitLoad(uint32_t i, uint32_t r) {
-    const Row load = TotalLoad(p_.rows[r]);
-    if (load.op == Op::kUnsupported) return;
-    if (load.op == Op::kMeta && (changed_ >> load.key & 1) != 0) return;
-    const uint32_t index = Lookup(load, i);
-    if (index == UINT32_MAX) return;
-    Candidate& candidate = run_[index];
-    if (candidate.last_item != i || candidate.rules == 0) ++candidate.rules;
-    candidate.last_item = i;
-    run_uses_.push_back({r, index});
+  // --- reading ---
+
+  // False if the rule does something unknown: it cannot be in a run.
+  bool ReadRule(uint32_t i) {
+    const std::span<const Row> rows = p_.RowsOf(p_.items[i]);
+    if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.op == Op::kUnsupported; })) return false;
+    for (const Row& row : rows) {
+      Candidate* candidate = CandidateOf(row, i);
+      changed_ |= KeysSetBy(p_, row, keys_set_by_chains_);
+      if (candidate == nullptr || (candidate->last_item == i && candidate->rules != 0)) continue;
+      ++candidate->rules;
+      candidate->last_item = i;
+    }
+    return true;
   }
 
-  // The candidate of `load` in this run; UINT32_MAX if there are too many.
-  uint32_t Lookup(const Row& load, uint32_t i) {
+  // The candidate that `row` loads; null if it is none, or there are too many.
+  Candidate* CandidateOf(const Row& row, uint32_t i) {
+    if (row.op != Op::kLoad && row.op != Op::kMeta && row.op != Op::kCt) return nullptr;
+    const Row load = TotalLoad(row);
+    if (load.op == Op::kUnsupported) return nullptr;
+    if (load.op == Op::kMeta && (changed_ >> load.key & 1) != 0) return nullptr;
     uint64_t hash = static_cast<uint64_t>(load.op) | uint64_t{load.length} << 8 | uint64_t{load.key} << 16;
     hash = ((hash ^ uint64_t{load.a} << 24) * 0x9e3779b97f4a7c15U) >> 56;
     for (size_t slot = hash % kTableSize;; slot = (slot + 1) % kTableSize) {
-      const uint32_t index = table_[slot];
-      if (index == 0) {
-        if (run_.size() == kMaxCandidates) return UINT32_MAX;
-        run_.push_back({.load = load, .first_item = i, .last_item = i});
-        table_[slot] = static_cast<uint32_t>(run_.size());
-        return static_cast<uint32_t>(run_.size() - 1);
+      if (table_[slot] == 0) {
+        if (candidates_.size() == kMaxCandidates) return nullptr;
+        candidates_.push_back({.load = load, .first_item = i, .last_item = i});
+        table_[slot] = static_cast<uint16_t>(candidates_.size());
+        return &candidates_.back();
       }
-      if (run_[index - 1].load == load) return index - 1;
+      if (candidates_[table_[slot] - 1].load == load) return &candidates_[table_[slot] - 1];
     }
   }
 
-  // The run ends before item `end`: keeps what at least two rules load.
+  // The run ends before item `end`: hoists what at least two of its rules load, and writes it.
   void EndRun(uint32_t end) {
-    chosen_.assign(run_.size(), UINT32_MAX);
-    for (size_t c = 0; c < run_.size() && limit_ > 0; ++c) {
-      if (run_[c].rules < 2) continue;
-      chosen_[c] = static_cast<uint32_t>(candidates.size());
-      run_[c].end = end;
-      run_[c].new_row = chosen_[c];  // The order of first use, for now.
-      candidates.push_back(run_[c]);
-      --limit_;
+    for (Candidate& candidate : candidates_) {
+      candidate.chosen = candidate.rules >= 2 && left_ > 0;
+      if (!candidate.chosen) continue;
+      --left_;
+      ++hoisted_;
     }
-    for (const Use& use : run_uses_) {
-      if (chosen_[use.candidate] != UINT32_MAX) uses.push_back({use.row, chosen_[use.candidate]});
+    changed_ = 0;
+    size_t next = 0;  // Candidates are in the order of their first items.
+    for (uint32_t i = begin_; i < end; ++i) {
+      next = OpenBlock(i, end, next);
+      WriteItem(i);
     }
-    run_.clear();
-    run_uses_.clear();
+    candidates_.clear();
     table_.fill(0);
     changed_ = 0;
     begin_ = end;
   }
 
-  const ir::Program& p_;
-  const MetaKeys keys_set_by_chains_;
-  int limit_ = 0;
-  std::vector<uint32_t> ends_;  // Of the blocks around, innermost last.
-  uint32_t begin_ = 0;          // First item of the run.
-  MetaKeys changed_ = 0;
-  std::vector<Candidate> run_;
-  std::vector<Use> run_uses_;
-  std::vector<uint32_t> chosen_;
-  std::array<uint32_t, kTableSize> table_{};  // Index into run_, plus one.
-};
+  // --- writing ---
 
-// Writes the program anew with the blocks in it.
-class Rewriter {
- public:
-  Rewriter(ir::Program& program, std::vector<Candidate> candidates, const std::vector<Use>& uses)
-      : p_(program), candidates_(std::move(candidates)), uses_(uses), moved_(program.rows.size()) {}
-
-  void Run() {
-    // Uses name candidates by the order in which they were found.
-    by_number_.resize(candidates_.size());
-    for (size_t c = 0; c < candidates_.size(); ++c) by_number_[candidates_[c].new_row] = static_cast<uint32_t>(c);
-    rows_.reserve(p_.rows.size());
-    origins_.reserve(p_.rows.size());
-    items_.reserve(p_.items.size() + candidates_.size());
-    starts_.resize(p_.items.size() + 1);
-    for (uint32_t i = 0; i < p_.items.size(); ++i) {
-      starts_[i] = static_cast<uint32_t>(items_.size());
-      while (next_ < candidates_.size() && candidates_[next_].first_item == i) PutBlock();
-      PutItem(p_.items[i]);
+  // The values that item `i` is the first to load go into a block before it; their rows are written with the item's.
+  size_t OpenBlock(uint32_t i, uint32_t end, size_t next) {
+    heads_.clear();
+    for (; next < candidates_.size() && candidates_[next].first_item == i; ++next) {
+      if (candidates_[next].chosen) heads_.push_back(static_cast<uint32_t>(next));
     }
-    starts_[p_.items.size()] = static_cast<uint32_t>(items_.size());
-    for (ir::Item& item : items_) item.end = starts_[item.end];
+    if (heads_.empty()) return next;
+    blocks_.push_back({i,
+                       {.kind = ir::ItemKind::kBlock,
+                        .first_row = to_,
+                        .row_count = static_cast<uint32_t>(heads_.size()),
+                        .end = end}});
+    return next;
+  }
+
+  void WriteItem(uint32_t i) {
+    ir::Item& item = p_.items[i];
+    const auto first = static_cast<std::ptrdiff_t>(item.first_row), size = static_cast<std::ptrdiff_t>(item.row_count);
+    rows_.assign(p_.rows.begin() + first, p_.rows.begin() + first + size);
+    origins_.assign(p_.origins.begin() + first, p_.origins.begin() + first + size);
+    for (const uint32_t head : heads_) {
+      candidates_[head].new_row = to_;
+      Write(candidates_[head].load, {});
+    }
+    heads_.clear();
+    moved_.Enter(item, i);
+    const uint32_t new_first = to_;
+    for (uint32_t r = 0; r < rows_.size(); ++r) {
+      const uint32_t to = Hoisted(item, i, r);
+      if (to == UINT32_MAX) {
+        ForEachOperand(rows_[r], [&](uint32_t& operand) { operand = moved_[operand]; });
+        moved_.Set(item.first_row + r, to_);
+        Write(rows_[r], origins_[r]);
+      } else {
+        moved_.Set(item.first_row + r, to);
+        ir::AddOrigin(p_, p_.origins[to], origins_[r]);
+      }
+    }
+    moved_.Leave(item);
+    item.first_row = new_first;
+    item.row_count = to_ - new_first;
+  }
+
+  // Where the value of row `r` of the item is now, if it was hoisted.
+  uint32_t Hoisted(const ir::Item& item, uint32_t i, uint32_t r) {
+    if (candidates_.empty() || item.kind == ir::ItemKind::kBlock) return UINT32_MAX;
+    const Candidate* candidate = CandidateOf(rows_[r], i);
+    changed_ |= KeysSetBy(p_, rows_[r], keys_set_by_chains_);
+    return candidate != nullptr && candidate->chosen ? candidate->new_row : UINT32_MAX;
+  }
+
+  void Write(const Row& row, const ir::Origin& origin) {
+    p_.rows[to_] = row;
+    p_.origins[to_] = origin;
+    ++to_;
+  }
+
+  // Moves the items apart, backwards, and puts the blocks between.
+  void InsertBlocks() {
+    const size_t old_size = p_.items.size();
+    // An item that ends before item `e` does so before the blocks in front of that.
+    const auto moved = [&](uint32_t e) {
+      const auto at = std::lower_bound(blocks_.begin(), blocks_.end(), e,
+                                       [](const NewBlock& block, uint32_t item) { return block.before < item; });
+      return e + static_cast<uint32_t>(at - blocks_.begin());
+    };
     for (ir::Chain& chain : p_.chains) {
-      const uint32_t end = starts_[chain.first_item + chain.item_count];
-      chain.first_item = starts_[chain.first_item];
+      const uint32_t end = moved(chain.first_item + chain.item_count);
+      chain.first_item = moved(chain.first_item);
       chain.item_count = end - chain.first_item;
     }
-    p_.rows = std::move(rows_);
-    p_.origins = std::move(origins_);
-    p_.items = std::move(items_);
-    MergeOrigins();
-  }
-
- private:
-  // The candidates that begin at the same item and end at the same one share a block.
-  void PutBlock() {
-    ir::Item block{.kind = ir::ItemKind::kBlock, .first_row = static_cast<uint32_t>(rows_.size())};
-    block.end = candidates_[next_].end;
-    const uint32_t first_item = candidates_[next_].first_item;
-    while (next_ < candidates_.size() && candidates_[next_].first_item == first_item &&
-           candidates_[next_].end == block.end) {
-      candidates_[next_].new_row = static_cast<uint32_t>(rows_.size());
-      rows_.push_back(candidates_[next_].load);
-      origins_.push_back({});
-      ++next_;
-    }
-    block.row_count = static_cast<uint32_t>(rows_.size()) - block.first_row;
-    items_.push_back(block);
-  }
-
-  void PutItem(ir::Item item) {
-    const uint32_t first = static_cast<uint32_t>(rows_.size());
-    for (uint32_t r = item.first_row; r < item.first_row + item.row_count; ++r) {
-      if (use_ < uses_.size() && uses_[use_].row == r) {
-        const uint32_t to = candidates_[by_number_[uses_[use_].candidate]].new_row;
-        moved_[r] = to;
-        merges_.push_back({to, p_.origins[r]});
-        ++use_;
-        continue;
+    p_.items.resize(old_size + blocks_.size());
+    size_t to = p_.items.size(), block = blocks_.size();
+    for (size_t i = old_size; i-- > 0;) {
+      ir::Item item = p_.items[i];
+      item.end = moved(item.end);
+      p_.items[--to] = item;
+      while (block > 0 && blocks_[block - 1].before == i) {
+        p_.items[--to] = blocks_[--block].item;
+        p_.items[to].end = moved(p_.items[to].end);
       }
-      moved_[r] = static_cast<uint32_t>(rows_.size());
-      rows_.push_back(p_.rows[r]);
-      origins_.push_back(p_.origins[r]);
-      ForEachOperand(rows_.back(), [&](uint32_t& operand) { operand = moved_[operand]; });
     }
-    item.first_row = first;
-    item.row_count = static_cast<uint32_t>(rows_.size()) - first;
-    items_.push_back(item);
-  }
-
-  void MergeOrigins() {
-    for (const auto& [row, origin] : merges_) ir::AddOrigin(p_, ir::RowId(row), origin);
   }
 
   ir::Program& p_;
+  int left_, hoisted_ = 0;
+  const MetaKeys keys_set_by_chains_;
+  std::vector<uint32_t> ends_;  // Of the blocks around, innermost last.
+  uint32_t begin_ = 0;          // First item of the run.
+  MetaKeys changed_ = 0;        // By the rules of the run so far.
   std::vector<Candidate> candidates_;
-  const std::vector<Use>& uses_;
-  std::vector<uint32_t> by_number_, moved_, starts_;
-  std::vector<Row> rows_;
+  std::array<uint16_t, kTableSize> table_{};  // Index into candidates_, plus one.
+  // Writing.
+  uint32_t to_ = 0;
+  RowMap moved_;
+  std::vector<uint32_t> heads_;  // Candidates whose block begins at the item to be written.
+  std::vector<Row> rows_;        // Of that item, as they were.
   std::vector<ir::Origin> origins_;
-  std::vector<ir::Item> items_;
-  std::vector<std::pair<uint32_t, ir::Origin>> merges_;
-  size_t next_ = 0, use_ = 0;
+  std::vector<NewBlock> blocks_;
 };
 
 }  // namespace
 
-int HoistLoads(ir::Program& program, int limit) {
-  Finder finder(program);
-  finder.Find(limit);
-  if (finder.candidates.empty()) return 0;
-  const int rewrites = static_cast<int>(finder.candidates.size());
-  Rewriter(program, std::move(finder.candidates), finder.uses).Run();
-  return rewrites;
-}
+int HoistLoads(ir::Program& program, int limit) { return Hoister(program, limit).Run(); }
 
 }  // namespace nftjit::opt

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/opt/row_map.h"
+
 namespace nftjit::opt {
 
 using ir::Op;
@@ -19,6 +21,14 @@ constexpr bool none = false, value = true, constant = false, opt_constant = fals
                chain = false, counter = false, limit = false, log = false, text = false;
 }  // namespace operand_word
 
+constexpr EffectKind EffectOf(OpKind kind, ir::Effects effects, std::string_view op) {
+  if (kind == OpKind::kAction || kind == OpKind::kEnd) return EffectKind::kAlways;
+  if ((effects & ir::kSet) != 0) return EffectKind::kAsk;
+  // A random number is nobody's promise; what the row does to the generator is no effect.
+  if (op == "meta") return EffectKind::kNone;
+  return (effects & (ir::kSetsMeta | ir::kState | ir::kRandom)) != 0 ? EffectKind::kAlways : EffectKind::kNone;
+}
+
 }  // namespace
 
 using ir::kAll;
@@ -31,8 +41,9 @@ using ir::kRandom;
 using ir::kSet;
 using ir::kSetsMeta;
 using ir::kState;
-constexpr OpShape kOpShapes[] = {
-#define OP(name, text, kind, a, b, c, effects) {kind_word::kind, operand_word::a, operand_word::b, effects},
+const OpShape kOpShapes[] = {
+#define OP(name, text, kind, a, b, c, effects) \
+  {kind_word::kind, operand_word::a, operand_word::b, effects, EffectOf(kind_word::kind, effects, text)},
 #include "lib/ir/ops.def"
 #undef OP
 };
@@ -46,24 +57,10 @@ bool HasElementExpressions(const ir::SetInfo& set) {
   return std::any_of(set.elements.begin(), set.elements.end(), stateful) || (set.catchall && stateful(*set.catchall));
 }
 
-// A lookup changes something only where elements carry counters or limits.
-bool ChangesSetState(const ir::Program& program, const Row& row) {
-  const ir::SetInfo& set = program.sets[row.b];
-  // The elements of a set that is data may be replaced; their number is looked at for constant sets alone.
-  return !set.constant || HasElementExpressions(set);
-}
-
 bool MayJump(const ir::SetInfo& set) {
   const auto jumps = [](const ir::SetElement& element) { return element.verdict == nft::VerdictCode::kJump; };
   return !set.constant || std::any_of(set.elements.begin(), set.elements.end(), jumps) ||
          (set.catchall && jumps(*set.catchall));
-}
-
-bool IsPure(const ir::Program& program, const Row& row) {
-  const ir::Effects effects = ShapeOf(row).effects;
-  if (row.op == Op::kLookup || row.op == Op::kMap) return !ChangesSetState(program, row);
-  if (row.op == Op::kMeta) return static_cast<nft::MetaKey>(row.key) != nft::MetaKey::kPrandom;
-  return (effects & (ir::kSetsMeta | ir::kState | ir::kRandom)) == 0;
 }
 
 // Whether `row` may go if nobody uses it: it neither changes anything nor ends the rule. A random number counts as
@@ -72,21 +69,57 @@ bool IsDroppable(const Row& row) {
   return ShapeOf(row).kind == OpKind::kValue && (ShapeOf(row).effects & (kBreaks | kState)) == 0;
 }
 
+// Uses of the rows at the heads of blocks by the items inside; there are few such rows.
+class BlockUses {
+ public:
+  explicit BlockUses(const ir::Program& program) {
+    for (const ir::Item& item : program.items) {
+      if (item.kind != ir::ItemKind::kBlock) continue;
+      for (uint32_t r = item.first_row; r < item.first_row + item.row_count; ++r) rows_.push_back({r, 0});
+    }
+  }
+  uint32_t& operator[](uint32_t row) {
+    return std::lower_bound(rows_.begin(), rows_.end(), row, [](const Entry& a, uint32_t b) { return a.row < b; })
+        ->uses;
+  }
+
+ private:
+  struct Entry {
+    uint32_t row, uses;
+  };
+  std::vector<Entry> rows_;
+};
+
+// Kills values that nobody uses, and what only those used. Backwards: uses before definitions, items before the blocks
+// around them.
 void KillUnused(ir::Program& program) {
-  std::vector<uint32_t> uses = CountUses(program);
-  // Backwards, so that what only a removed value used goes too.
+  BlockUses block_uses(program);
+  std::vector<uint32_t> local;
   for (size_t i = program.items.size(); i-- > 0;) {
     const ir::Item& item = program.items[i];
+    local.assign(item.row_count, 0);
     for (uint32_t r = item.first_row + item.row_count; r-- > item.first_row;) {
       Row& row = program.rows[r];
-      if (IsDead(row) || uses[r] != 0 || !IsDroppable(row)) continue;
-      ForEachOperand(row, [&](uint32_t& operand) { --uses[Source(program, operand).index]; });
-      Kill(row);
+      if (IsDead(row)) continue;
+      const uint32_t uses =
+          local[r - item.first_row] + (item.kind == ir::ItemKind::kBlock ? block_uses[r] : uint32_t{0});
+      if (uses == 0 && IsDroppable(row)) {
+        Kill(row);
+        continue;
+      }
+      ForEachOperand(row, [&](uint32_t operand) {
+        const uint32_t source = Source(program, operand).index;
+        ++(source >= item.first_row ? local[source - item.first_row] : block_uses[source]);
+      });
     }
   }
 }
 
 }  // namespace
+
+void EndRuleAt(ir::Program& program, const ir::Item& item, uint32_t row) {
+  for (uint32_t r = row; r < item.first_row + item.row_count; ++r) Kill(program.rows[r]);
+}
 
 void Linearise(ir::Program& program) {
   uint32_t next = 0;
@@ -108,48 +141,32 @@ void Linearise(ir::Program& program) {
     }
     item.first_row = first;
   }
-  for (Row& row : rows) {
-    if (IsDead(row)) {
-      if (row.a != UINT32_MAX) row.a = moved[row.a];
-    } else {
-      ForEachOperand(row, [&](uint32_t& operand) { operand = moved[operand]; });
-    }
-  }
+  for (Row& row : rows) ForEachOperand(row, [&](uint32_t& operand) { operand = moved[operand]; });
   program.rows = std::move(rows);
   program.origins = std::move(origins);
 }
 
-void EndRuleAt(ir::Program& program, const ir::Item& item, uint32_t row) {
-  for (uint32_t r = row; r < item.first_row + item.row_count; ++r) Kill(program.rows[r]);
-}
-
-std::vector<uint32_t> CountUses(const ir::Program& program) {
-  std::vector<uint32_t> uses(program.rows.size(), 0);
-  for (const Row& row : program.rows) {
-    if (!IsDead(row)) ForEachOperand(row, [&](uint32_t operand) { ++uses[Source(program, operand).index]; });
-  }
-  return uses;
-}
-
 void Compact(ir::Program& program) {
-  Linearise(program);
   KillUnused(program);
-  std::vector<uint32_t> moved(program.rows.size());
+  RowMap moved;
   uint32_t to = 0;
-  for (ir::Item& item : program.items) {
+  for (uint32_t i = 0; i < program.items.size(); ++i) {
+    ir::Item& item = program.items[i];
+    moved.Enter(item, i);
     const uint32_t first = to;
     for (uint32_t r = item.first_row; r < item.first_row + item.row_count; ++r) {
       Row row = program.rows[r];
       if (IsDead(row)) {
-        moved[r] = row.a == UINT32_MAX ? UINT32_MAX : moved[row.a];
+        if (row.a != UINT32_MAX) moved.Set(r, moved[row.a]);
         continue;
       }
       ForEachOperand(row, [&](uint32_t& operand) { operand = moved[operand]; });
-      moved[r] = to;
+      moved.Set(r, to);
       program.rows[to] = row;
       program.origins[to] = program.origins[r];
       ++to;
     }
+    moved.Leave(item);
     item.first_row = first;
     item.row_count = to - first;
   }
@@ -157,20 +174,17 @@ void Compact(ir::Program& program) {
   program.origins.resize(to);
 }
 
-bool HasEffect(const ir::Program& program, const Row& row) {
-  switch (ShapeOf(row).kind) {
-    case OpKind::kAction:
-    case OpKind::kEnd:
-      return true;
-    case OpKind::kValue:
-    case OpKind::kTest:
-      return row.op != Op::kMeta && !IsPure(program, row);
-  }
-  return true;
+bool LookupHasEffect(const ir::Program& program, const Row& row) {
+  const ir::SetInfo& set = program.sets[row.b];
+  // The elements of a set that is data may be replaced by such that count; those of a constant one are known, but many
+  // are not looked through once for each row that asks.
+  constexpr size_t kLookedThrough = 256;
+  return !set.constant || set.elements.size() > kLookedThrough || HasElementExpressions(set);
 }
 
 bool IsRepeatable(const ir::Program& program, const Row& row) {
-  return ShapeOf(row).kind == OpKind::kValue && IsPure(program, row);
+  if (ShapeOf(row).kind != OpKind::kValue || HasEffect(program, row)) return false;
+  return row.op != Op::kMeta || static_cast<nft::MetaKey>(row.key) != nft::MetaKey::kPrandom;
 }
 
 MetaKeys KeysSetBy(const ir::Program& program, const Row& row, MetaKeys by_chains) {

@@ -2,6 +2,9 @@
 //
 // A pass sweeps the rows in place. It removes a row by Kill() or Forward() and calls Compact() at its end, which closes
 // the gaps and renumbers. Between the two, operands may point at forwarded rows: read them through Source().
+//
+// Ten thousand rules are a hundred thousand rows: passes take memory per item, not per row of the program. First
+// touches of fresh memory cost more than all passes together.
 #ifndef NFTJIT_LIB_OPT_REWRITE_H_
 #define NFTJIT_LIB_OPT_REWRITE_H_
 
@@ -35,14 +38,13 @@ void Linearise(ir::Program& program);
 // Removes killed rows, and values without uses whose absence nobody can see, and renumbers. O(rows).
 void Compact(ir::Program& program);
 
-// Uses of each row as an operand. Killed rows use nothing.
-std::vector<uint32_t> CountUses(const ir::Program& program);
-
 // What sweeps over all rows ask of ops.def, without a call.
+enum class EffectKind : uint8_t { kNone, kAlways, kAsk };
 struct OpShape {
   ir::OpKind kind;
   bool value_a, value_b;
   ir::Effects effects;
+  EffectKind effect;  // See HasEffect().
 };
 extern const OpShape kOpShapes[];
 inline const OpShape& ShapeOf(const ir::Row& row) { return kOpShapes[static_cast<size_t>(row.op)]; }
@@ -55,6 +57,27 @@ void ForEachOperand(RowType& row, Visit&& visit) {
   if (shape.value_b) visit(row.b);
 }
 
+// Uses of an item's rows inside the item; keeps its memory from item to item. Killed rows use nothing.
+class ItemUses {
+ public:
+  void Count(const ir::Program& program, const ir::Item& item) {
+    first_ = item.first_row;
+    counts_.assign(item.row_count, 0);
+    for (const ir::Row& row : program.RowsOf(item)) {
+      if (IsDead(row)) continue;
+      ForEachOperand(row, [&](uint32_t operand) {
+        const uint32_t source = Source(program, operand).index;
+        if (source >= first_) ++counts_[source - first_];
+      });
+    }
+  }
+  uint32_t& operator[](uint32_t row) { return counts_[row - first_]; }
+
+ private:
+  uint32_t first_ = 0;
+  std::vector<uint32_t> counts_;
+};
+
 // Calls `rewrite(item, row)` for every live row of `program` in order, with operands that are no dead rows, until
 // `limit` calls have returned true; returns how many have.
 template <class Rewrite>
@@ -63,8 +86,11 @@ int SweepRows(ir::Program& program, int limit, Rewrite&& rewrite) {
   for (const ir::Item& item : program.items) {
     for (uint32_t r = item.first_row; r < item.first_row + item.row_count; ++r) {
       if (rewrites >= limit) return rewrites;
-      if (IsDead(program.rows[r])) continue;
-      ForEachOperand(program.rows[r], [&](uint32_t& operand) { operand = Source(program, operand).index; });
+      ir::Row& row = program.rows[r];
+      if (IsDead(row)) continue;
+      ForEachOperand(row, [&](uint32_t& operand) {
+        if (IsDead(program.rows[operand])) operand = Source(program, operand).index;
+      });
       if (rewrite(item, r)) ++rewrites;
     }
   }
@@ -73,12 +99,16 @@ int SweepRows(ir::Program& program, int limit, Rewrite&& rewrite) {
 
 // The origins of `from` become origins of `to` as well.
 inline void MergeOrigin(ir::Program& program, uint32_t to, uint32_t from) {
-  ir::AddOrigin(program, ir::RowId(to), program.origins[from]);
+  ir::AddOrigin(program, program.origins[to], program.origins[from]);
 }
 
 // A row that others may not be moved across, because it does something that a packet which fails a test would not do.
 // Everything else of a rule is a conjunction of tests, and the values that they need.
-bool HasEffect(const ir::Program& program, const ir::Row& row);
+bool LookupHasEffect(const ir::Program& program, const ir::Row& row);
+inline bool HasEffect(const ir::Program& program, const ir::Row& row) {
+  const EffectKind effect = ShapeOf(row).effect;
+  return effect == EffectKind::kAsk ? LookupHasEffect(program, row) : effect == EffectKind::kAlways;
+}
 
 // A value that two rows agree about if their operands do: no effects, no randomness. It may still BREAK (exthdr).
 bool IsRepeatable(const ir::Program& program, const ir::Row& row);

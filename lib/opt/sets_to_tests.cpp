@@ -155,13 +155,14 @@ bool HasConcats(const ir::Program& program) {
 }
 
 // `test %2 == c`, %2 = concat %0, %1: the concat's row becomes the test of %0.
-bool SplitConcat(ir::Program& program, const ir::Item& item, uint32_t r, const std::vector<uint32_t>& uses) {
+bool SplitConcat(ir::Program& program, const ir::Item& item, uint32_t r, ItemUses& uses) {
   Row& test = program.rows[r];
   const uint32_t from = test.a;
   Row& concat = program.rows[from];
-  if (concat.op != Op::kConcat || test.comparison() != Comparison::kEq || uses[from] != 1 || from < item.first_row) {
-    return false;
-  }
+  if (concat.op != Op::kConcat || test.comparison() != Comparison::kEq) return false;
+  if (from < item.first_row || item.kind == ir::ItemKind::kBlock) return false;  // It has users elsewhere.
+  uses.Count(program, item);
+  if (uses[from] != 1) return false;
   for (uint32_t between = from; between < r; ++between) {
     if (!IsDead(program.rows[between]) && HasEffect(program, program.rows[between])) return false;
   }
@@ -187,10 +188,10 @@ int SetsToTests(ir::Program& program, int limit) {
   int rewrites = SweepRows(program, limit, [&](const ir::Item& item, uint32_t r) {
     return program.rows[r].op == Op::kLookup && FoldLookup(program, item, r);
   });
+  ItemUses uses;
   // The first part of a concatenation may be one itself, and its test lies behind the sweep then.
   for (int before = -1; before != rewrites && HasConcats(program);) {
     before = rewrites;
-    const std::vector<uint32_t> uses = CountUses(program);
     rewrites += SweepRows(program, limit - rewrites, [&](const ir::Item& item, uint32_t r) {
       return program.rows[r].op == Op::kTest && SplitConcat(program, item, r, uses);
     });

@@ -35,7 +35,7 @@ class InlineBytes {
   // Changes the length; new bytes are zero.
   void resize(size_t size) {
     assert(size <= Capacity);
-    if (size < size_) std::fill(bytes_.begin() + size, bytes_.begin() + size_, uint8_t{0});
+    for (size_t i = size; i < size_; ++i) bytes_[i] = 0;
     size_ = static_cast<uint8_t>(size);
   }
   bool operator==(const InlineBytes&) const = default;

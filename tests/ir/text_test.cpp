@@ -130,8 +130,9 @@ TEST_CASE("the text form shows every operation", "[ir][text]") {
 TEST_CASE("with origins the text is the whole program", "[ir][text]") {
   Program program = MustParse(kEverything);
   program.origins[1].expression = 4;
-  program.origin_lists.push_back({{0, 5}, {2, Origin::kNoExpression}, {UINT32_MAX, 3}});
-  program.origins[2] = {1, 2, 1};
+  program.origin_lists.push_back({{0, 5}, {2, Origin::kNoExpression}, {1, 20}});
+  program.origins[2] = {1, 2, Origin::kList};
+  program.origins[3] = {1, 4, 0b101};
   program.counters[0] = {RuleId(2), 6, 0, 0};
   program.rules.push_back({ChainId(0), 99, "gone", {"fw.nft", 50, 0}});
   const std::string text = Print(program, {.origins = true});

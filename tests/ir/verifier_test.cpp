@@ -204,7 +204,10 @@ TEST_CASE("the verifier names damaged tables", "[ir][verifier]") {
        },
        "an unsupported rule does not exist"},
       {[](Program& p) { p.origins[3].rule = 5; }, RULE "row 3 (lookup): the rule of an origin does not exist"},
-      {[](Program& p) { p.origins[3].more = 1; }, RULE "row 3 (lookup): the list of an origin does not exist"},
+      {[](Program& p) { p.origins[3].more = Origin::kList; },
+       RULE "row 3 (lookup): the list of an origin does not exist"},
+      {[](Program& p) { p.origins[3] = {.rule = 0, .expression = 2, .more = 4}; },
+       RULE "row 3 (lookup): an expression of an origin does not exist"},
       {[](Program& p) {
          p.origin_lists.push_back({{5, 0}});
        },

@@ -1,6 +1,5 @@
 // Runs each pass over its folder of cases. NFTJIT_BLESS=1 rewrites the `-- after` parts; read the diff like code.
 #include <catch2/catch.hpp>
-
 #include <cstdlib>
 
 #include "lib/ir/text.h"
