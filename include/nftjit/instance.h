@@ -44,7 +44,7 @@ struct CounterReading {
   uint64_t packets = 0, bytes = 0;
 };
 
-struct InstanceState;
+struct InstanceState;  // lib/engine/instance_state.h, for tools of this project.
 
 class Instance {
  public:
@@ -62,6 +62,8 @@ class Instance {
   // Thread-safe, also while workers run: then each number is one that its counter had during the call, but packets and
   // bytes of one counter may differ by packets that are under way.
   [[nodiscard]] std::vector<CounterReading> counters() const;
+
+  [[nodiscard]] const InstanceState& state() const { return *state_; }
 
  private:
   std::shared_ptr<InstanceState> state_;

@@ -115,6 +115,21 @@ InstanceState::InstanceState(std::shared_ptr<const Program> p, const InstanceOpt
   retired.resize(initial.size());
 }
 
+std::vector<CounterSlot> InstanceState::CounterSums() const {
+  std::vector<CounterSlot> sums = initial;
+  const std::lock_guard lock(mutex);
+  for (size_t i = 0; i < sums.size(); ++i) {
+    sums[i].packets += retired[i].packets;
+    sums[i].bytes += retired[i].bytes;
+    for (const WorkerState* worker : workers) {
+      const CounterSlot slot = ReadSlot(worker->counters[i]);
+      sums[i].packets += slot.packets;
+      sums[i].bytes += slot.bytes;
+    }
+  }
+  return sums;
+}
+
 WorkerState::WorkerState(std::shared_ptr<InstanceState> i)
     : instance(std::move(i)), plans(&instance->program->data().plans), frame() {
   const size_t slots = std::max<size_t>(instance->counter_count(), 1);
@@ -155,19 +170,6 @@ const Program& Instance::program() const { return *state_->program; }
 
 Worker Instance::NewWorker() { return Worker(std::make_unique<WorkerState>(state_)); }
 
-std::vector<CounterReading> Instance::counters() const {
-  std::vector<CounterSlot> sums = state_->initial;
-  const std::lock_guard lock(state_->mutex);
-  for (size_t i = 0; i < sums.size(); ++i) {
-    sums[i].packets += state_->retired[i].packets;
-    sums[i].bytes += state_->retired[i].bytes;
-    for (const WorkerState* worker : state_->workers) {
-      const CounterSlot slot = ReadSlot(worker->counters[i]);
-      sums[i].packets += slot.packets;
-      sums[i].bytes += slot.bytes;
-    }
-  }
-  return CounterList(*state_, sums).Make();
-}
+std::vector<CounterReading> Instance::counters() const { return CounterList(*state_, state_->CounterSums()).Make(); }
 
 }  // namespace nftjit

@@ -20,6 +20,8 @@ struct InstanceState {
 
   // The program's counters and then the policy counters (hook_plan.h).
   [[nodiscard]] size_t counter_count() const { return initial.size(); }
+  // Initial values and all workers' counts, by slot. Thread-safe.
+  [[nodiscard]] std::vector<CounterSlot> CounterSums() const;
   [[nodiscard]] const ir::Program& rules() const { return program->data().program(); }
 
   const std::shared_ptr<const Program> program;

@@ -25,21 +25,9 @@ bool ValidTimestamp(ByteSpan option) {
   return FreeSlotFits(option, kind == kWithAddress || kind == kPrespecified ? 8 : 4);
 }
 
-// A domain of interpretation that is not 0, then tags that fill the option.
-bool ValidCipso(ByteSpan option) {
-  if (option.size() < 8 || LoadBig32(&option[2]) == 0) return false;
-  for (size_t i = 6; i < option.size();) {
-    if (i + 1 >= option.size()) return false;  // A tag without a length: the kernel looks at the byte behind.
-    const uint8_t tag_bytes = option[i + 1];
-    if (tag_bytes == 0 || tag_bytes > option.size() - i) return false;
-    i += tag_bytes;
-  }
-  return true;
-}
-
 // Each of these may stand in a header once.
 struct Seen {
-  bool source_route = false, record_route = false, timestamp = false, cipso = false;
+  bool source_route = false, record_route = false, timestamp = false;
 };
 
 bool Once(bool& seen) {
@@ -59,8 +47,8 @@ bool ValidOption(ByteSpan option, Seen& seen) {
       return Once(seen.timestamp) && ValidTimestamp(option);
     case kIpv4RouterAlert:
       return option.size() >= 4;
-    case kCipso:
-      return Once(seen.cipso) && ValidCipso(option);
+    case kCipso:  // Of a domain of interpretation that nobody has configured.
+      return false;
     default:
       return true;
   }

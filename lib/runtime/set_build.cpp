@@ -38,6 +38,11 @@ ElementTable::ElementTable(const ir::SetInfo& info, uint64_t created_ns) {
   for (uint32_t i = 0; i < count; ++i) deadlines_.push_back(Deadline(element(i), created_ns));
 }
 
+uint32_t ElementTable::FoundAliveOrCatchAll(uint32_t element, uint64_t now_ns) const {
+  if (element != kMiss && Alive(element, now_ns)) return element;
+  return catchall_ != kMiss && Alive(catchall_, now_ns) ? catchall_ : kMiss;
+}
+
 std::unique_ptr<const SetTable> SetTable::Build(const ir::SetInfo& info, uint64_t created_ns) {
   switch (info.kind) {
     case ir::SetKind::kExact:

@@ -1,11 +1,14 @@
 // Concatenated ranges (the kernel's pipapo): every field has a range, and of the elements whose ranges all hold the
 // first in the list matches. Padding between fields is never looked at.
 //
-// The bounds of one field cut its values into segments; all values of a segment are in the same elements' ranges. With
-// a bitmap of elements per segment, a lookup finds one segment per field, and the lowest bit of the AND of their
-// bitmaps is the answer. Bitmaps grow with the square of the elements: above kMostBitmapBytes only the field whose
-// segments have the fewest elements keeps them, as lists, and the other fields are compared. Should even those lists be
-// longer than kMostListed (tens of thousands of wide ranges in every field), all elements are compared in order.
+// The bounds of one field cut its values into segments; all values of a segment are in the same elements' ranges. Two
+// forms are made of that:
+//  - lists: the elements of each segment of one field, the one whose longest list is shortest; their other fields are
+//    compared one after the other. Right where that list is short, as with many different addresses or ports;
+//  - bitmaps of elements per segment of every field: a lookup finds one segment per field, and the lowest bit of the
+//  AND
+//    of their bitmaps is the answer. They grow with the square of the elements, and are kept up to kMostBitmapBytes.
+// What is left then (tens of thousands of wide ranges in every field) has a single list of all elements.
 #include <algorithm>
 #include <bit>
 
@@ -16,24 +19,31 @@ namespace {
 
 constexpr size_t kMostBitmapBytes = size_t{32} << 20;
 constexpr size_t kMostListed = size_t{16} << 20;
+// Comparing one element costs about as much as so many words of bitmaps.
+constexpr size_t kWordsPerElement = 16;
 constexpr uint32_t kBitsPerWord = 64;
 
-// One field of the key: where it lies, and the first value of every segment but the lowest, sorted.
+// One field of the key: where it lies, and the first value of every segment, sorted; the lowest segment begins at 0.
 struct Field {
   uint32_t offset = 0, length = 0;
   std::vector<uint64_t> narrow;  // Fields of up to 8 bytes.
   std::vector<Uint128> wide;     // Longer ones; the kernel has none above 16 bytes.
 
   [[nodiscard]] bool is_narrow() const { return length <= 8; }
-  [[nodiscard]] uint32_t segments() const {
-    return static_cast<uint32_t>(is_narrow() ? narrow.size() : wide.size()) + 1;
-  }
+  [[nodiscard]] uint32_t segments() const { return static_cast<uint32_t>(is_narrow() ? narrow.size() : wide.size()); }
   [[nodiscard]] uint32_t SegmentOf(const uint8_t* key) const {
-    if (is_narrow()) {
-      return CountNotAbove(narrow.data(), static_cast<uint32_t>(narrow.size()),
-                           LoadBigKey<uint64_t>(key + offset, length));
-    }
-    return CountNotAbove(wide.data(), static_cast<uint32_t>(wide.size()), LoadBigKey<Uint128>(key + offset, length));
+    if (is_narrow()) return LastNotAbove(narrow.data(), segments(), LoadBigKey<uint64_t>(key + offset, length));
+    return LastNotAbove(wide.data(), segments(), LoadBigKey<Uint128>(key + offset, length));
+  }
+  [[nodiscard]] bool Holds(const uint8_t* lower, const uint8_t* upper, const uint8_t* key) const {
+    return is_narrow() ? HoldsAs<uint64_t>(lower, upper, key) : HoldsAs<Uint128>(lower, upper, key);
+  }
+
+ private:
+  template <class Key>
+  [[nodiscard]] bool HoldsAs(const uint8_t* lower, const uint8_t* upper, const uint8_t* key) const {
+    const Key low = LoadBigKey<Key>(lower + offset, length);
+    return LoadBigKey<Key>(key + offset, length) - low <= LoadBigKey<Key>(upper + offset, length) - low;
   }
 };
 
@@ -44,7 +54,8 @@ const std::string& Upper(const ir::SetElement& element) {
 template <class Key>
 std::vector<Key> Bounds(const ir::SetInfo& info, const Field& field) {
   std::vector<Key> bounds;
-  bounds.reserve(info.elements.size() * 2);
+  bounds.reserve(info.elements.size() * 2 + 1);
+  bounds.push_back(0);
   const Key highest = field.length == sizeof(Key) ? ~Key{0} : (Key{1} << (field.length * 8)) - 1;
   for (const ir::SetElement& element : info.elements) {
     bounds.push_back(LoadBigKey<Key>(Bytes(element.key) + field.offset, field.length));
@@ -113,6 +124,12 @@ class BitmapRanges final : public ElementTable {
     for (size_t f = 0; f < count; ++f) {
       rows[f] = bitmaps_.data() + first_bitmap_[f] + size_t{fields_[f].SegmentOf(key)} * words_;
     }
+    if (words_ == 1 && !HasTimeouts()) {  // Small sets: without a branch on whether there is a match.
+      uint64_t bits = ~uint64_t{0};
+      for (size_t f = 0; f < count; ++f) bits &= *rows[f];
+      const auto element = static_cast<uint32_t>(std::countr_zero(bits));
+      return FoundOrCatchAll(element | (uint32_t{bits != 0} - 1), now_ns);
+    }
     for (uint32_t word = 0; word < words_; ++word) {
       uint64_t bits = ~uint64_t{0};
       for (size_t f = 0; f < count; ++f) bits &= rows[f][word];
@@ -121,7 +138,7 @@ class BitmapRanges final : public ElementTable {
         if (Alive(element, now_ns)) return element;
       }
     }
-    return CatchAll(now_ns);
+    return FoundOrCatchAll(kMiss, now_ns);
   }
 
  private:
@@ -132,85 +149,104 @@ class BitmapRanges final : public ElementTable {
   std::vector<uint64_t> bitmaps_;
 };
 
+// Which field to list, and what its lists come to.
+struct Listing {
+  size_t field = 0;
+  size_t longest = SIZE_MAX;  // Elements of its fullest segment.
+  size_t total = SIZE_MAX;    // Over all segments.
+};
+
+Listing BestListing(const ir::SetInfo& info, const std::vector<Field>& fields) {
+  Listing best;
+  for (size_t f = 0; f < fields.size(); ++f) {
+    // How many elements begin less how many end, from segment to segment.
+    std::vector<int64_t> change(size_t{fields[f].segments()} + 1);
+    for (const ir::SetElement& element : info.elements) {
+      const auto [first, last] = Covered(fields[f], element);
+      ++change[first];
+      --change[last + 1];
+    }
+    Listing listing{f, 0, 0};
+    size_t open = 0;
+    for (uint32_t segment = 0; segment < fields[f].segments(); ++segment) {
+      open += static_cast<size_t>(change[segment]);
+      listing.total += open;
+      listing.longest = std::max(listing.longest, open);
+    }
+    if (listing.longest < best.longest) best = listing;
+  }
+  return best;
+}
+
 class ListedRanges final : public ElementTable {
  public:
-  ListedRanges(const ir::SetInfo& info, uint64_t created_ns, std::vector<Field> fields)
-      : ElementTable(info, created_ns), fields_(std::move(fields)) {
-    size_t best_size = SIZE_MAX;
-    for (size_t f = 0; f < fields_.size(); ++f) {
-      size_t size = 0;
-      for (const ir::SetElement& element : info.elements) {
-        const auto [first, last] = Covered(fields_[f], element);
-        size += last - first + 1;
-      }
-      if (size < best_size) {
-        best_size = size;
-        listed_ = f;
-      }
+  ListedRanges(const ir::SetInfo& info, uint64_t created_ns, std::vector<Field> fields, const Listing& listing)
+      : ElementTable(info, created_ns), fields_(std::move(fields)), listed_(&fields_[listing.field]) {
+    bounds_.reserve(info.elements.size() * 2 * info.key_len);
+    for (const ir::SetElement& element : info.elements) {
+      bounds_.insert(bounds_.end(), element.key.begin(), element.key.end());
+      bounds_.insert(bounds_.end(), Upper(element).begin(), Upper(element).end());
     }
-    if (best_size <= kMostListed) {
-      FillLists(info, best_size);
+    if (listing.total <= kMostListed) {
+      FillLists(info, listing.total);
     } else {
-      one_list_ = true;
+      listed_ = nullptr;
       first_ = {0, info.elements.size()};
       for (uint32_t i = 0; i < info.elements.size(); ++i) lists_.push_back(i);
     }
   }
 
   [[nodiscard]] uint32_t Find(const uint8_t* key, uint64_t now_ns) const noexcept override {
-    const uint32_t segment = one_list_ ? 0 : fields_[listed_].SegmentOf(key);
+    const uint32_t segment = listed_ == nullptr ? 0 : listed_->SegmentOf(key);
     for (size_t i = first_[segment]; i < first_[segment + 1]; ++i) {
-      const uint32_t element = lists_[i];
-      if (InRange(info().elements[element], key) && Alive(element, now_ns)) return element;
+      if (InRange(lists_[i], key) && Alive(lists_[i], now_ns)) return lists_[i];
     }
-    return CatchAll(now_ns);
+    return FoundOrCatchAll(kMiss, now_ns);
   }
 
  private:
   // Lists per segment, elements in ascending order: counted first, then filled.
   void FillLists(const ir::SetInfo& info, size_t size) {
-    const Field& field = fields_[listed_];
-    first_.assign(size_t{field.segments()} + 1, 0);
+    first_.assign(size_t{listed_->segments()} + 1, 0);
     for (const ir::SetElement& element : info.elements) {
-      const auto [first, last] = Covered(field, element);
+      const auto [first, last] = Covered(*listed_, element);
       for (uint32_t segment = first; segment <= last; ++segment) ++first_[segment + 1];
     }
     for (size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
     std::vector<size_t> next = first_;
     lists_.resize(size);
     for (uint32_t i = 0; i < info.elements.size(); ++i) {
-      const auto [first, last] = Covered(field, info.elements[i]);
+      const auto [first, last] = Covered(*listed_, info.elements[i]);
       for (uint32_t segment = first; segment <= last; ++segment) lists_[next[segment]++] = i;
     }
   }
 
-  [[nodiscard]] bool InRange(const ir::SetElement& element, const uint8_t* key) const {
-    const char* lower = element.key.data();
-    const char* upper = Upper(element).data();
+  [[nodiscard]] bool InRange(uint32_t element, const uint8_t* key) const {
+    const size_t key_len = info().key_len;
+    const uint8_t* lower = bounds_.data() + size_t{element} * 2 * key_len;
     for (const Field& field : fields_) {
-      const uint32_t at = field.offset;
-      if (std::memcmp(key + at, lower + at, field.length) < 0 || std::memcmp(key + at, upper + at, field.length) > 0) {
-        return false;
-      }
+      if (!field.Holds(lower, lower + key_len, key)) return false;
     }
     return true;
   }
 
   std::vector<Field> fields_;
-  size_t listed_ = 0;      // The field whose segments have lists.
-  bool one_list_ = false;  // A single list of all elements instead.
+  const Field* listed_;  // The field whose segments have lists; null: one list of all.
   std::vector<size_t> first_;
   std::vector<uint32_t> lists_;
+  std::vector<uint8_t> bounds_;  // By element: lower bounds, then upper bounds, key_len each.
 };
 
 }  // namespace
 
 std::unique_ptr<const SetTable> BuildConcatRanges(const ir::SetInfo& info, uint64_t created_ns) {
   std::vector<Field> fields = Fields(info);
-  if (BitmapRanges::BitmapBytes(info, fields) <= kMostBitmapBytes) {
-    return std::make_unique<BitmapRanges>(info, created_ns, std::move(fields));
-  }
-  return std::make_unique<ListedRanges>(info, created_ns, std::move(fields));
+  const Listing listing = BestListing(info, fields);
+  const size_t bitmap_words = BitmapRanges::Words(info) * fields.size();
+  const bool lists =
+      listing.longest * kWordsPerElement <= bitmap_words || BitmapRanges::BitmapBytes(info, fields) > kMostBitmapBytes;
+  if (lists) return std::make_unique<ListedRanges>(info, created_ns, std::move(fields), listing);
+  return std::make_unique<BitmapRanges>(info, created_ns, std::move(fields));
 }
 
 }  // namespace nftjit

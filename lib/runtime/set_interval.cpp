@@ -16,25 +16,27 @@ class IntegerIntervals final : public ElementTable {
   IntegerIntervals(const ir::SetInfo& info, uint64_t created_ns)
       : ElementTable(info, created_ns), length_(info.key_len) {
     lower_.reserve(info.elements.size());
-    upper_.reserve(info.elements.size());
+    span_.reserve(info.elements.size());
     for (const ir::SetElement& element : info.elements) {
       lower_.push_back(Load(Bytes(element.key)));
-      upper_.push_back(Load(Bytes(Upper(element))));
+      span_.push_back(Load(Bytes(Upper(element))) - lower_.back());
     }
   }
 
   [[nodiscard]] uint32_t Find(const uint8_t* bytes, uint64_t now_ns) const noexcept override {
+    if (lower_.empty()) return FoundOrCatchAll(kMiss, now_ns);
     const Key key = Load(bytes);
-    const uint32_t below = CountNotAbove(lower_.data(), static_cast<uint32_t>(lower_.size()), key);
-    const bool hit = below != 0 && key <= upper_[below - 1];
-    return FoundOrCatchAll(hit ? below - 1 : kMiss, now_ns);
+    const uint32_t element = LastNotAbove(lower_.data(), static_cast<uint32_t>(lower_.size()), key);
+    // A key below the bound wraps around to a distance above any span.
+    const bool hit = static_cast<Key>(key - lower_[element]) <= span_[element];
+    return FoundOrCatchAll(element | (uint32_t{hit} - 1), now_ns);  // All ones are kMiss.
   }
 
  private:
   [[nodiscard]] Key Load(const uint8_t* bytes) const {
     return LoadBigKey<Key>(bytes, kLength != 0 ? kLength : length_);
   }
-  std::vector<Key> lower_, upper_;
+  std::vector<Key> lower_, span_;  // `span_`: from the lower to the upper bound.
   size_t length_;
 };
 

@@ -2,6 +2,7 @@
 #ifndef NFTJIT_LIB_RUNTIME_SET_TABLES_H_
 #define NFTJIT_LIB_RUNTIME_SET_TABLES_H_
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -19,19 +20,21 @@ class ElementTable : public SetTable {
   ElementTable(const ir::SetInfo& info, uint64_t created_ns);
 
  protected:
+  [[nodiscard]] bool HasTimeouts() const { return !deadlines_.empty(); }
   // Expired elements never match; without any timeout in the set nothing is asked.
   [[nodiscard]] bool Alive(uint32_t element, uint64_t now_ns) const {
     return deadlines_.empty() || now_ns < deadlines_[element];
   }
-  // What a lookup that found no element returns.
-  [[nodiscard]] uint32_t CatchAll(uint64_t now_ns) const {
-    return catchall_ != kMiss && Alive(catchall_, now_ns) ? catchall_ : kMiss;
-  }
+  // What a lookup returns that found `element`, or kMiss. Without a branch on that: traffic of which half matches would
+  // be predicted wrong each other time.
   [[nodiscard]] uint32_t FoundOrCatchAll(uint32_t element, uint64_t now_ns) const {
-    return element != kMiss && Alive(element, now_ns) ? element : CatchAll(now_ns);
+    if (!deadlines_.empty()) return FoundAliveOrCatchAll(element, now_ns);
+    return std::min(element, catchall_);  // Elements < the catch-all < kMiss.
   }
 
  private:
+  [[nodiscard]] uint32_t FoundAliveOrCatchAll(uint32_t element, uint64_t now_ns) const;
+
   std::vector<uint64_t> deadlines_;  // By element; the catch-all's is last. Empty: none has a timeout.
   uint32_t catchall_ = kMiss;
 };
@@ -39,11 +42,13 @@ class ElementTable : public SetTable {
 // Big-endian integer of `length` bytes, at most sizeof(Key): compares as memcmp does.
 template <class Key>
 Key LoadBigKey(const uint8_t* bytes, size_t length) {
-  if constexpr (sizeof(Key) == 4) {
-    if (length == 4) return LoadBig32(bytes);
-  } else if constexpr (sizeof(Key) == 8) {
+  if (length == 1) return bytes[0];
+  if (length == 2) return LoadBig16(bytes);
+  if (length == 4) return LoadBig32(bytes);
+  if constexpr (sizeof(Key) >= 8) {
     if (length == 8) return LoadBig64(bytes);
-  } else {
+  }
+  if constexpr (sizeof(Key) == 16) {
     if (length == 16) return Key{LoadBig64(bytes)} << 64 | LoadBig64(bytes + 8);
   }
   Key key = 0;
@@ -51,18 +56,17 @@ Key LoadBigKey(const uint8_t* bytes, size_t length) {
   return key;
 }
 
-// Of how many of `count` sorted values `value` is at least as great, without a branch that depends on it.
-// For generated code's sake nothing here allocates or throws.
+// The index of the last of `count` sorted values that is not above `value`, 0 if all are; `count` is at least 1. The
+// number of steps depends on `count` alone, and each is a conditional move.
 template <class Key>
-uint32_t CountNotAbove(const Key* sorted, uint32_t count, Key value) {
-  if (count == 0) return 0;
+uint32_t LastNotAbove(const Key* sorted, uint32_t count, Key value) {
   const Key* from = sorted;
   while (count > 1) {
     const uint32_t half = count / 2;
     from = from[half] <= value ? from + half : from;
     count -= half;
   }
-  return static_cast<uint32_t>(from - sorted) + (*from <= value ? 1 : 0);
+  return static_cast<uint32_t>(from - sorted);
 }
 
 inline const uint8_t* Bytes(const std::string& text) { return reinterpret_cast<const uint8_t*>(text.data()); }
