@@ -16,7 +16,10 @@ class InterpretedProgram : public CompiledProgram {
  public:
   InterpretedProgram(const ir::Program& program, interp::Encoding encoding)
       : program_(program), encoding_(std::move(encoding)) {
-    for (const uint32_t entry : encoding_.entries) chains_.push_back({&encoding_, entry});
+    const interp::Inst* insts = encoding_.insts.data();
+    for (const uint32_t entry : encoding_.entries) {
+      chains_.push_back({&encoding_, insts, entry == interp::kNoEntry ? nullptr : insts + entry});
+    }
   }
 
   [[nodiscard]] ChainEntry Entry(ir::ChainId chain) const override { return {interp::RunChain, &chains_[chain.index]}; }

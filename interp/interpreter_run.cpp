@@ -95,11 +95,11 @@ Outcome End(Frame& frame, uint32_t rule, uint64_t outcome) noexcept {
 Outcome RunChain(const void* code, Frame* frame_pointer) noexcept {
   const auto& chain = *static_cast<const ChainCode*>(code);
   const Encoding& encoding = *chain.encoding;
-  const Inst* const insts = encoding.insts.data();
+  const Inst* const insts = chain.insts;
   Frame& frame = *frame_pointer;
   uint32_t callers[kMaxDepth];
   uint32_t depth = 0;
-  const Inst* at = insts + chain.entry;
+  const Inst* at = chain.entry;
 
   // Goes on with the next instruction if the test passed.
   const auto next_if = [&](bool passed) { at = passed ? at + 1 : insts + at->miss; };

@@ -10,7 +10,8 @@ namespace nftjit::interp {
 // What ChainEntry::code points to.
 struct ChainCode {
   const Encoding* encoding = nullptr;
-  uint32_t entry = 0;
+  const Inst* insts = nullptr;  // The encoding's.
+  const Inst* entry = nullptr;  // Null for chains that are not in the encoding.
 };
 
 // Deeper jumps are refused when a program is encoded (the kernel allows 15 below the base chain).

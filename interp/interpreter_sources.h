@@ -49,8 +49,9 @@ inline const uint8_t* AddressOf(const Frame& frame, Place place, uint32_t offset
       const Interface* device = place == Place::kIifName ? frame.iif : frame.oif;
       return reinterpret_cast<const uint8_t*>(device != nullptr ? device->name.data() : kNoName.data()) + offset;
     }
-    default:
-      return frame.base[static_cast<size_t>(place)] + offset;
+    default:  // A base. The mask tells the compiler what the encoder promises.
+      static_assert(ir::kBaseCount == 4);
+      return frame.base[static_cast<size_t>(place) % ir::kBaseCount] + offset;
   }
 }
 

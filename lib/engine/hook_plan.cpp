@@ -77,7 +77,7 @@ HookPlans::HookPlans(const ir::Program& program, const CompiledProgram& code) {
     step.devices = chain.base->devices;
     for (const HookSite site : SitesOf(chain)) {
       step.entry = code.Entry(step.chain);
-      step.pf = ParsedAs(chain, site);
+      step.point = {ParsedAs(chain, site), site.hook};
       HookPlan& plan = plans_[IndexOf(site)];
       plan.steps.push_back(step);
       plan.needs_clock = plan.needs_clock || DependsOnTime(program, step.chain);

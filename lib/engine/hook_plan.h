@@ -21,7 +21,7 @@ enum class DeviceRole : uint8_t { kNone, kIif, kOif };
 struct PlanStep {
   ir::ChainId chain;
   ChainEntry entry;
-  nft::Family pf = nft::Family::kUnspec;  // How the headers are parsed: EnterChain's HookPoint::pf.
+  HookPoint point{};  // How the headers are parsed: its `pf` is kInet for inet chains at ingress.
   bool policy_accepts = true;
   uint32_t policy_counter = UINT32_MAX;  // Counter slot for packets that reach the policy; UINT32_MAX: not counted.
   std::span<const nft::Device> devices;  // Ingress and egress: the chain runs for these only, so for none if empty.

@@ -18,61 +18,60 @@ Family L3FamilyOf(const Packet& packet) noexcept {
   return version == 4 ? Family::kIp : (version == 6 ? Family::kIp6 : Family::kInet);
 }
 
-void SetReject(uint32_t reject, Result& result) noexcept {
-  if ((reject & kRejected) == 0) return;
-  result.reject = static_cast<RejectKind>((reject >> 8 & 0xff) + 1);
-  result.reject_code = static_cast<uint8_t>(reject);
-}
 static_assert(static_cast<int>(RejectKind::kIcmp) == static_cast<int>(nft::RejectType::kIcmp) + 1 &&
               static_cast<int>(RejectKind::kTcpReset) == static_cast<int>(nft::RejectType::kTcpReset) + 1 &&
               static_cast<int>(RejectKind::kIcmpx) == static_cast<int>(nft::RejectType::kIcmpx) + 1);
 
-// Runs the chain of `step` on the entered frame.
-void RunStep(const PlanStep& step, Frame& frame, Result& result) noexcept {
+// Runs the chain of `step` on the entered frame. False: the packet is dropped.
+bool RunStep(const PlanStep& step, Frame& frame, Result& result) noexcept {
   frame.rule = kNoRule;
   frame.reject = 0;
   const Outcome outcome = step.entry.run(step.entry.code, &frame);
   result.base_chain = step.chain.index;
-  if (outcome == static_cast<Outcome>(nft::VerdictCode::kContinue)) {
-    result.decided_by = DecidedBy::kPolicy;
-    result.rule = Result::kNone;
-    result.verdict = step.policy_accepts ? Verdict::kAccept : Verdict::kDrop;
-    if (step.policy_counter != UINT32_MAX) AddTo(frame.counters[step.policy_counter], 1, frame.length);
-    return;
-  }
-  result.decided_by = DecidedBy::kRule;
   result.rule = frame.rule;
-  result.verdict = outcome == static_cast<Outcome>(nft::VerdictCode::kAccept) ? Verdict::kAccept : Verdict::kDrop;
-  SetReject(frame.reject, result);
+  if (outcome == static_cast<Outcome>(nft::VerdictCode::kContinue)) {
+    if (step.policy_counter != UINT32_MAX) AddTo(frame.counters[step.policy_counter], 1, frame.length);
+    result.rule = Result::kNone;
+    result.decided_by = DecidedBy::kPolicy;
+    result.verdict = step.policy_accepts ? Verdict::kAccept : Verdict::kDrop;
+    return step.policy_accepts;
+  }
+  const bool accepted = outcome == static_cast<Outcome>(nft::VerdictCode::kAccept);
+  result.decided_by = DecidedBy::kRule;
+  result.verdict = accepted ? Verdict::kAccept : Verdict::kDrop;
+  if ((frame.reject & kRejected) != 0) {
+    result.reject = static_cast<RejectKind>((frame.reject >> 8 & 0xff) + 1);
+    result.reject_code = static_cast<uint8_t>(frame.reject);
+  }
+  return accepted;
 }
 
 // Runs one packet through the chains of a hook: accept goes on to the next chain, drop ends.
 //
 // The headers are parsed once for all chains that parse alike, since no operation changes packet bytes or devices: the
-// kernel's parse at each chain would find the same.
-Result RunPlan(const HookPlan& plan, HookSite site, Packet& packet, Frame& frame) noexcept {
-  Result result;
+// kernel's parse at each chain would find the same. The result is written in place: building it elsewhere and copying
+// it costs more than the rest of this function.
+void RunPlan(const HookPlan& plan, HookSite site, Packet& packet, Frame& frame, Result& result) noexcept {
+  result = Result();
   const DeviceRole role = HookPlans::RoleOf(site);
-  const Interface* device = role == DeviceRole::kOif ? packet.oif : packet.iif;
   nft::Family entered = nft::Family::kUnspec;
   EnterResult enter = EnterResult::kRun;
   for (const PlanStep& step : plan.steps) {
-    if (role != DeviceRole::kNone && !BoundTo(step, device)) continue;
-    if (step.pf != entered) {
-      enter = EnterChain({step.pf, site.hook}, packet, frame);
-      entered = step.pf;
+    if (role != DeviceRole::kNone && !BoundTo(step, role == DeviceRole::kOif ? packet.oif : packet.iif)) continue;
+    if (step.point.pf != entered) {
+      enter = EnterChain(step.point, packet, frame);
+      entered = step.point.pf;
     }
     if (enter == EnterResult::kRun) {
-      RunStep(step, frame, result);
+      if (!RunStep(step, frame, result)) return;
     } else if (enter == EnterResult::kDrop) {
       result.base_chain = step.chain.index;
       result.rule = Result::kNone;
       result.decided_by = DecidedBy::kHeader;
       result.verdict = Verdict::kDrop;
+      return;
     }
-    if (result.verdict == Verdict::kDrop) break;
   }
-  return result;
 }
 
 bool IsMixed(HookSite site) noexcept { return site.family == Family::kInet && site.hook != Hook::kIngress; }
@@ -108,7 +107,7 @@ void Worker::Run(HookSite site, std::span<Packet> packets, std::span<Result> res
     const HookPlan& plan = state_->plans->At(site);
     for (size_t i = 0; i < packets.size(); ++i) {
       state_->log.packet = static_cast<uint32_t>(i);
-      results[i] = RunPlan(plan, site, packets[i], state_->frame);
+      RunPlan(plan, site, packets[i], state_->frame, results[i]);
     }
     return;
   }
@@ -116,7 +115,7 @@ void Worker::Run(HookSite site, std::span<Packet> packets, std::span<Result> res
     state_->log.packet = static_cast<uint32_t>(i);
     HookSite own = site;
     const HookPlan& plan = PlanFor(*state_->plans, own, packets[i]);
-    results[i] = RunPlan(plan, own, packets[i], state_->frame);
+    RunPlan(plan, own, packets[i], state_->frame, results[i]);
   }
 }
 
