@@ -1,0 +1,10 @@
+#include "lib/engine/compile.h"
+#include "nftjit/ruleset.h"
+
+namespace nftjit {
+
+absl::StatusOr<std::shared_ptr<const Program>> Compile(const Ruleset& ruleset, const CompileOptions& options) {
+  return CompileModel(ruleset.model(), options);
+}
+
+}  // namespace nftjit
