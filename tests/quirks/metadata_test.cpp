@@ -46,15 +46,6 @@ TEST_CASE("G6 rtclassid breaks in prerouting and is 0 in input") {
   input.Run(Stack(Ipv4().Dst("192.0.2.1")) / Udp());
 }
 
-TEST_CASE("G7 pkttype changes between its first four values only") {
-  Quirk quirk;
-  quirk.Matches({Meta(MetaKey::kPkttype, R1), Eq(R1, "00")});
-  quirk.Matches({Set(R1, "03"), SetMeta(MetaKey::kPkttype, R1), Meta(MetaKey::kPkttype, R2), Eq(R2, "03")});
-  quirk.Matches({Set(R1, "04"), SetMeta(MetaKey::kPkttype, R1), Meta(MetaKey::kPkttype, R2), Eq(R2, "03")});
-  quirk.Matches({Set(R1, "00"), SetMeta(MetaKey::kPkttype, R1), Meta(MetaKey::kPkttype, R2), Eq(R2, "00")});
-  quirk.Run(PacketPU());
-}
-
 TEST_CASE("G9 before conntrack the state is invalid and every other key breaks") {
   Quirk quirk;
   quirk.Matches({Ct(nft::CtKey::kState, R1), Eq(R1, "01000000")});

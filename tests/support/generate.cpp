@@ -17,7 +17,7 @@ class RulesetGenerator {
       : random_(random), options_(options), packets_(packets) {}
 
   nft::Ruleset Generate() {
-    const uint32_t tables = random_.Percent(50) ? 1 : random_.Between(2, 3);
+    const uint32_t tables = random_.Percent(40) ? 1 : random_.Between(2, 3);
     for (uint32_t i = 0; i < tables; ++i) AddTable("t" + std::to_string(i));
     return std::move(ruleset_);
   }
@@ -71,6 +71,8 @@ class RulesetGenerator {
     nft::BaseChain base;
     base.hook = choice.hook;
     base.priority = random_.Pick({-400, -300, -150, 0, 0, 0, 10, 50, 225});
+    // What the live kernel is asked of conntrack holds after it.
+    if (options_.for_kernel && options_.conntrack && base.priority < -150) base.priority = -150;
     base.policy = random_.OneIn(5) ? nft::VerdictCode::kDrop : nft::VerdictCode::kAccept;
     base.registration = ++registrations_;
     if (choice.device != nullptr) base.devices.push_back({*choice.device, false});
@@ -85,7 +87,7 @@ class RulesetGenerator {
     table.handle = next_handle_++;
     table.flags = random_.OneIn(30) ? 1 : 0;
     uint32_t hooks = 0;
-    const uint32_t bases = random_.Between(1, 3), regulars = random_.Below(4);
+    const uint32_t bases = random_.Between(2, 4), regulars = random_.Below(4);
     for (uint32_t i = 0; i < bases; ++i) AddBaseChain(table, hooks);
     for (uint32_t i = 0; i < regulars; ++i) {
       nft::Chain chain;

@@ -245,11 +245,14 @@ RegisterValue RuleGenerator::LoadExthdr() {
 
 RegisterValue RuleGenerator::LoadCt() {
   using Key = nft::CtKey;
-  const Key key =
+  Key key =
       random_.Pick({Key::kState,      Key::kState,    Key::kState,      Key::kDirection, Key::kStatus,   Key::kMark,
                     Key::kL3protocol, Key::kProtocol, Key::kSrc,        Key::kDst,       Key::kProtoSrc, Key::kProtoDst,
                     Key::kSrcIp,      Key::kDstIp6,   Key::kZone,       Key::kPackets,   Key::kBytes,    Key::kAvgpkt,
                     Key::kHelper,     Key::kLabel,    Key::kExpiration, Key::kId});
+  if (context_.options->for_kernel && key > Key::kStatus) {
+    key = random_.Pick({Key::kState, Key::kDirection, Key::kStatus, Key::kL3protocol});
+  }
   std::optional<nft::Direction> direction;
   const bool wants = key == Key::kSrc || key == Key::kDst || key == Key::kProtoSrc || key == Key::kProtoDst ||
                      key == Key::kSrcIp || key == Key::kDstIp6;
@@ -380,13 +383,15 @@ RegisterValue RuleGenerator::TransformSwap(RegisterValue value) {
                                          : value.len % 4 == 0 && random_.OneIn(2) ? 4
                                                                                   : 2);
   uint8_t to = DestinationFor(value, value.len);
-  // Bytes that are not written keep what the register held: it must be something.
-  if (!registers_.Covers(to, value.len)) to = value.word;
+  // Bytes that are not written keep what the register held: for the kernel it must be something.
+  const bool stale = !context_.options->for_kernel && random_.OneIn(2);
+  if (!registers_.Covers(to, value.len) && !stale) to = value.word;
   Emit(nft::Byteorder{Register::Word(value.word), Register::Word(to), nft::ByteorderOp::kHton, value.len, size});
   const std::array<uint8_t, 64> before = registers_.bytes;
   for (size_t i = 0; i + size <= value.len; i += size) {
     for (size_t k = 0; k < size; ++k) registers_.bytes[to * 4U + i + k] = before[value.word * 4U + i + size - 1 - k];
   }
+  registers_.written |= RegisterGuess::Mask(to, value.len);
   return {to, value.len};
 }
 

@@ -12,7 +12,22 @@ namespace {
 
 using netlink::AttributeCursor;
 using netlink::AttributeWriter;
-using netlink::TableIndex;
+
+// The table's names, and messages that carry what the model holds instead of what a dump shows.
+class ExactNames final : public netlink::NameContext {
+ public:
+  explicit ExactNames(const nft::Table& table) : index_(table) {}
+  [[nodiscard]] std::string_view ChainName(nft::Handle handle) const override { return index_.ChainName(handle); }
+  [[nodiscard]] std::string_view SetName(nft::Handle handle) const override { return index_.SetName(handle); }
+  [[nodiscard]] std::string_view ObjectName(nft::Handle handle) const override { return index_.ObjectName(handle); }
+  [[nodiscard]] std::string_view FlowtableName(nft::Handle handle) const override {
+    return index_.FlowtableName(handle);
+  }
+  [[nodiscard]] bool exact() const override { return true; }
+
+ private:
+  netlink::TableIndex index_;
+};
 
 // Elements per message: 64 KiB of list hold the biggest ones.
 constexpr size_t kElementsPerMessage = 200;
@@ -48,7 +63,7 @@ void AppendChain(const nft::Table& table, const nft::Chain& chain, Batch& batch)
   batch.EndMessage();
 }
 
-void AppendSet(const nft::Table& table, const nft::Set& set, uint32_t id, const TableIndex& index, Batch& batch) {
+void AppendSet(const nft::Table& table, const nft::Set& set, uint32_t id, const ExactNames& index, Batch& batch) {
   nft::Set named = set;
   named.flags &= ~nft::kSetAnonymous;
   AttributeWriter& out = batch.BeginMessage(netlink::kNewSet, kCreate, table.family);
@@ -66,7 +81,7 @@ void AppendSet(const nft::Table& table, const nft::Set& set, uint32_t id, const 
   }
 }
 
-void AppendRules(const nft::Table& table, const nft::Chain& chain, const TableIndex& index, Batch& batch) {
+void AppendRules(const nft::Table& table, const nft::Chain& chain, const ExactNames& index, Batch& batch) {
   for (const nft::Rule& rule : chain.rules) {
     AttributeWriter& out = batch.BeginMessage(netlink::kNewRule, kCreate | kAppend, table.family);
     out.String(netlink::kRuleTable, table.name);
@@ -165,7 +180,7 @@ void AppendRuleset(const nft::Ruleset& ruleset, Batch& batch) {
   for (const Placed& placed : base_chains) AppendChain(*placed.table, *placed.chain, batch);
   uint32_t set_id = 0;
   for (const nft::Table& table : ruleset.tables) {
-    const TableIndex index(table, {}, /*exact=*/true);
+    const ExactNames index(table);
     for (const nft::Chain& chain : table.chains) {
       if (!chain.base) AppendChain(table, chain, batch);
     }

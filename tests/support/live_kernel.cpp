@@ -14,7 +14,38 @@ using nft::Family;
 using nft::VerdictCode;
 
 constexpr std::string_view kProbeTable = "nftjit_probe";
-constexpr std::string_view kFirst = "first_", kLast = "last_";
+constexpr std::string_view kFirst = "first_", kLast = "last_", kFact = "fact_";
+
+// One rule each in a station's fact chain: a key, and the bits that make its counter count.
+struct ConntrackFact {
+  nft::CtKey key;
+  uint8_t len;
+  uint32_t bits;
+};
+constexpr std::array<ConntrackFact, 12> kFacts = {{{nft::CtKey::kState, 4, kCtInvalid},
+                                                   {nft::CtKey::kState, 4, kCtEstablished},
+                                                   {nft::CtKey::kState, 4, kCtRelated},
+                                                   {nft::CtKey::kState, 4, kCtNew},
+                                                   {nft::CtKey::kState, 4, kCtUntracked},
+                                                   {nft::CtKey::kDirection, 1, 1},
+                                                   {nft::CtKey::kStatus, 4, 1},
+                                                   {nft::CtKey::kStatus, 4, 2},
+                                                   {nft::CtKey::kStatus, 4, 4},
+                                                   {nft::CtKey::kStatus, 4, 8},
+                                                   {nft::CtKey::kStatus, 4, 0x10},
+                                                   {nft::CtKey::kStatus, 4, 0x20}}};
+
+void AddFacts(RulesetBuilder& rules, Station station, uint8_t hook) {
+  // After conntrack itself (-200) in prerouting; elsewhere before everything but the first probe.
+  const nft::Handle chain = rules.BaseChain(std::string(kFact) + std::string(Name(station)), hook,
+                                            hook == nft::kPrerouting ? -199 : INT_MIN + 1);
+  for (const ConntrackFact& fact : kFacts) {
+    Bytes bits(fact.len);
+    for (uint8_t i = 0; i < fact.len; ++i) bits[i] = static_cast<uint8_t>(fact.bits >> 8 * i);
+    const std::string hex = ToHex(bits);
+    rules.Rule(chain, {Ct(fact.key, R1), MaskXor(R1, R1, hex, std::string(hex.size(), '0')), Eq(R1, hex), Count()});
+  }
+}
 
 Interface Describe(std::string_view name, uint32_t index, bool ethernet) {
   Interface interface;
@@ -50,20 +81,21 @@ std::string Setup(const LiveKernelOptions& options) {
     return commands;
   }
   if (options.topology == Topology::kRoutedEthernet) {
-    absl::StrAppend(&commands, "link set ", in, " address 02:00:00:00:00:01\n");
+    absl::StrAppend(&commands, "link set ", in, " address 02:00:00:00:00:01\nlink set ", out,
+                    " address 02:00:00:00:00:02\n");
   }
   absl::StrAppend(&commands, "link set ", in, " up\nlink set ", out, " up\n");
   absl::StrAppend(&commands, "addr add 192.0.2.1/32 dev ", in, "\naddr add 2001:db8:1::1/128 dev ", in, " nodad\n");
   absl::StrAppend(&commands, "addr add 198.51.100.1/32 dev ", out, "\naddr add 2001:db8:2::1/128 dev ", out,
                   " nodad\n");
   if (options.topology == Topology::kRouted) {
-    absl::StrAppend(&commands, "route add default dev ", out, "\n-6 route add default dev ", out, "\n");
+    absl::StrAppend(&commands, "route add default dev ", out, "\nroute add ::/0 dev ", out, "\n");
     return commands;
   }
   absl::StrAppend(&commands, "neigh add 198.51.100.2 lladdr 02:00:00:00:00:99 nud permanent dev ", out, "\n",
-                  "-6 neigh add 2001:db8:2::2 lladdr 02:00:00:00:00:99 nud permanent dev ", out, "\n",
-                  "route add default via 198.51.100.2 dev ", out, " onlink\n",
-                  "-6 route add default via 2001:db8:2::2 dev ", out, " onlink\n");
+                  "neigh add 2001:db8:2::2 lladdr 02:00:00:00:00:99 nud permanent dev ", out, "\n",
+                  "route add default via 198.51.100.2 dev ", out, " onlink\n", "route add ::/0 via 2001:db8:2::2 dev ",
+                  out, " onlink\n");
   return commands;
 }
 
@@ -133,6 +165,12 @@ absl::Status LiveKernel::LoadProbes() {
   AddProbes(rules, Station::kInput, nft::kInput, true);
   AddProbes(rules, Station::kForward, nft::kForward, false);
   AddProbes(rules, Station::kPostrouting, nft::kPostrouting, false);
+  if (options_.conntrack) {
+    AddFacts(rules, Station::kPrerouting, nft::kPrerouting);
+    AddFacts(rules, Station::kInput, nft::kInput);
+    AddFacts(rules, Station::kForward, nft::kForward);
+    AddFacts(rules, Station::kPostrouting, nft::kPostrouting);
+  }
   Batch batch;
   AppendRuleset(rules.ruleset(), batch);
   return socket_->Apply(batch);
@@ -160,17 +198,36 @@ absl::Status LiveKernel::Baseline() {
       places_.push_back(std::move(place));
       continue;
     }
-    // Probes have negative numbers: -1 - station for the first, kStationCount further down for the last.
-    const bool first = place.chain.starts_with(kFirst);
-    const std::string_view name = std::string_view(place.chain).substr(first ? kFirst.size() : kLast.size());
     for (size_t station = 0; station < kStationCount; ++station) {
-      if (Name(static_cast<Station>(station)) == name) {
-        slots_.push_back(-1 - static_cast<int>(station + (first ? 0 : kStationCount)));
+      const std::string name(Name(static_cast<Station>(station)));
+      const auto number = static_cast<int>(station), stations = static_cast<int>(kStationCount);
+      if (place.chain == std::string(kFirst) + name) slots_.push_back(-1 - number);
+      if (place.chain == std::string(kLast) + name) slots_.push_back(-1 - stations - number);
+      if (place.chain == std::string(kFact) + name) {
+        slots_.push_back(-1 - 2 * stations - number * static_cast<int>(kFacts.size()) - static_cast<int>(place.rule));
       }
     }
   }
   if (slots_.size() != before_.size()) return absl::InternalError("a counter of the dump is nobody's");
   return absl::OkStatus();
+}
+
+void LiveKernel::ReadFact(size_t number, Observation& seen) const {
+  std::optional<Conntrack>& ct = seen.conntrack[number / kFacts.size()];
+  const ConntrackFact& fact = kFacts[number % kFacts.size()];
+  if (!ct) ct.emplace().state = 0;
+  switch (fact.key) {
+    case nft::CtKey::kState:
+      ct->state |= fact.bits;
+      ct->has_entry = ct->has_entry || (fact.bits & (kCtEstablished | kCtRelated | kCtNew)) != 0;
+      break;
+    case nft::CtKey::kDirection:
+      ct->direction = 1;
+      break;
+    default:
+      ct->status |= fact.bits;
+      break;
+  }
 }
 
 absl::StatusOr<Observation> LiveKernel::Inject(ByteSpan packet) {
@@ -183,10 +240,15 @@ absl::StatusOr<Observation> LiveKernel::Inject(ByteSpan packet) {
     const CounterValue moved = now_[i] - before_[i];
     if (slots_[i] >= 0) {
       seen.counters[slots_[i]] = moved;
-    } else {
-      const auto number = static_cast<size_t>(-1 - slots_[i]);
-      (number < kStationCount ? seen.entered[number] : seen.left[number - kStationCount]) =
-          static_cast<uint32_t>(moved.packets);
+      continue;
+    }
+    const auto number = static_cast<size_t>(-1 - slots_[i]);
+    if (number < kStationCount) {
+      seen.entered[number] = static_cast<uint32_t>(moved.packets);
+    } else if (number < 2 * kStationCount) {
+      seen.left[number - kStationCount] = static_cast<uint32_t>(moved.packets);
+    } else if (moved.packets > 0) {
+      ReadFact(number - 2 * kStationCount, seen);
     }
   }
   std::swap(before_, now_);

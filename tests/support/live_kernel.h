@@ -9,6 +9,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,18 @@ struct LiveKernelOptions {
   std::string input_name = "in0", output_name = "out0";
   uint32_t input_index = 0, output_index = 0;
   std::vector<std::pair<std::string, uint32_t>> further;
+  // Track connections, and observe what conntrack says of each packet at the L3 hooks. Fragments are then put together
+  // before every chain with a priority above -400.
+  bool conntrack = false;
 };
 
 struct Observation {
   bool accepted_by_device = true;  // False: the device refused the bytes; nothing was run.
   std::array<uint32_t, kStationCount> entered{}, left{};
   std::vector<CounterValue> counters;  // How far each counter moved, in the order of places().
+  // LiveKernelOptions::conntrack: state, entry, direction and status of the packet where it entered prerouting (as
+  // chains see it after conntrack), input, forward and postrouting.
+  std::array<std::optional<Conntrack>, kStationCount> conntrack{};
 };
 
 class LiveKernel {
@@ -67,6 +74,7 @@ class LiveKernel {
   absl::Status SetUp();
   absl::Status OpenDevices(bool ethernet);
   absl::Status LoadProbes();
+  void ReadFact(size_t number, Observation& seen) const;
   absl::Status Baseline();
 
   LiveKernelOptions options_;
@@ -76,7 +84,8 @@ class LiveKernel {
   Interface input_, output_;
   nft::Ruleset loaded_;
   std::vector<CounterPlace> places_;
-  // For every counter of the dump: its index into places_, or a negative number for a probe (see Baseline).
+  // For every counter of the dump: its index into places_, or for a probe -1 less its number: the first probes of all
+  // stations, the last ones, the conntrack facts of all stations.
   std::vector<int> slots_;
   std::vector<CounterValue> before_, now_;
 };

@@ -51,18 +51,8 @@ void RuleGenerator::AddUnit() {
 
 void RuleGenerator::AddMetaStore() {
   using Key = nft::MetaKey;
-  const Key key = random_.Pick({Key::kMark, Key::kMark, Key::kMark, Key::kPriority, Key::kPkttype});
-  const bool pkttype_hooks = (IsL3() || family() == nft::Family::kBridge || family() == nft::Family::kNetdev) &&
-                             HooksWithin(1U << nft::kPrerouting);
+  const Key key = random_.Pick({Key::kMark, Key::kMark, Key::kMark, Key::kPriority});
   RegisterValue value;
-  if (key == Key::kPkttype && pkttype_hooks) {
-    const Bytes type = {static_cast<uint8_t>(random_.Below(6))};
-    value = {PlaceFor(1), 1};
-    Emit(nft::Immediate{Register::Word(value.word), Bytes16(ByteSpan(type)), {}});
-    registers_.Store(value.word, type);
-    Emit(nft::MetaStore{Register::Word(value.word), key});
-    return;
-  }
   if (random_.OneIn(3)) {
     value = LoadSomething();
   } else {
@@ -72,7 +62,7 @@ void RuleGenerator::AddMetaStore() {
     Emit(nft::Immediate{Register::Word(value.word), Bytes16(ByteSpan(bytes)), {}});
     registers_.Store(value.word, bytes);
   }
-  Emit(nft::MetaStore{Register::Word(value.word), key == Key::kPkttype ? Key::kMark : key});
+  Emit(nft::MetaStore{Register::Word(value.word), key});
 }
 
 void RuleGenerator::AddAction() {

@@ -1,0 +1,110 @@
+#include "tests/support/stack_view.h"
+
+#include "tests/support/checksums.h"
+
+namespace nftjit::testing {
+namespace {
+
+constexpr size_t kAddresses = 12, kLinkHeader = 14, kTag = 4;
+
+bool IsTag(uint16_t type) { return type == 0x8100 || type == 0x88a8; }
+
+bool HasRouteOption(const Bytes& ip) {
+  const size_t end = std::min<size_t>((ip[0] & 15U) * 4U, ip.size());
+  for (size_t i = 20; i < end;) {
+    const uint8_t kind = ip[i];
+    if (kind == 0) return false;
+    if (kind == 1) {
+      ++i;
+      continue;
+    }
+    if (kind == 7 || kind == 68 || kind == 131 || kind == 137 || i + 1 >= end || ip[i + 1] < 2) return true;
+    i += ip[i + 1];
+  }
+  return false;
+}
+
+// What ip_rcv and ipv6_rcv cut off behind the packet. Engines see to that themselves, except where they cannot know.
+void Trim(Bytes& bytes, size_t network) {
+  const uint8_t* ip = bytes.data() + network;
+  const size_t total = ip[0] >> 4 == 4 ? LoadBig16(ip + 2) : 40U + LoadBig16(ip + 4);
+  if (network + total < bytes.size()) bytes.resize(network + total);
+}
+
+// What forwarding does to the header before the forward hook.
+void Decrement(Bytes& bytes, size_t network) {
+  if (bytes[network] >> 4 == 4) {
+    --bytes[network + 8];
+    FixIpv4Checksum(bytes, network);
+  } else {
+    --bytes[network + 7];
+  }
+}
+
+uint8_t PkttypeOf(ByteSpan frame, Topology topology, bool bridge_hooks) {
+  const Bytes dst(frame.begin(), frame.begin() + 6);
+  if (dst == Bytes(6, 0xff)) return 1;
+  if ((dst[0] & 1) != 0) return 2;
+  const Bytes own = {2, 0, 0, 0, 0, static_cast<uint8_t>(topology == Topology::kBridged ? 0x0b : 1)};
+  // A port of a bridge has an address of its own; the bridge makes frames to the bridge its own.
+  if (topology == Topology::kBridged && !bridge_hooks) return 3;
+  return dst == own ? 0 : 3;
+}
+
+nftjit::Family FamilyOf(const Bytes& bytes, size_t network) {
+  return bytes.size() > network && bytes[network] >> 4 == 6 ? Family::kIp6 : Family::kIp;
+}
+
+}  // namespace
+
+std::optional<StackView> ViewAt(Station station, Topology topology, ByteSpan packet) {
+  StackView view;
+  view.bytes.assign(packet.begin(), packet.end());
+  view.link = topology != Topology::kRouted;
+  const bool layer3 = topology != Topology::kBridged && station >= Station::kPrerouting && station != Station::kEgress;
+  if (view.link) {
+    view.network = kLinkHeader;
+    view.pkttype = PkttypeOf(packet, topology, station >= Station::kPrerouting);
+    const bool tagged = packet.size() >= kLinkHeader + kTag && IsTag(LoadBig16(packet.data() + kAddresses));
+    const bool taken = layer3 || station == Station::kArpInput || topology == Topology::kRoutedEthernet;
+    if (tagged && taken && station != Station::kIngress) {
+      view.bytes.erase(view.bytes.begin() + kAddresses, view.bytes.begin() + kAddresses + kTag);
+    } else if (tagged) {
+      view.network += kTag;
+    }
+  }
+  const bool routed = topology != Topology::kBridged;
+  const bool ip = view.bytes.size() >= view.network + 20;
+  if (routed && ip && station > Station::kPrerouting && view.bytes[view.network] >> 4 == 4 &&
+      HasRouteOption(Bytes(view.bytes.begin() + static_cast<ptrdiff_t>(view.network), view.bytes.end()))) {
+    return std::nullopt;
+  }
+  const bool fragment =
+      ip && view.bytes[view.network] >> 4 == 4 && (LoadBig16(view.bytes.data() + view.network + 6) & 0x3fff) != 0;
+  if (routed && fragment && station == Station::kInput) return std::nullopt;
+  if (routed && ip && station >= Station::kForward) Decrement(view.bytes, view.network);
+  switch (station) {
+    case Station::kIngress:
+      view.site = {Family::kNetdev, Hook::kIngress};
+      break;
+    case Station::kArpInput:
+      view.site = {Family::kArp, Hook::kInput};
+      break;
+    case Station::kEgress:
+      view.site = {Family::kNetdev, Hook::kEgress};
+      if (routed && ip) Trim(view.bytes, view.network);
+      if (topology == Topology::kRoutedEthernet) {
+        const Bytes addresses = FromHex("020000000099020000000002");
+        std::copy(addresses.begin(), addresses.end(), view.bytes.begin());
+      }
+      break;
+    default: {
+      constexpr std::array<Hook, 4> kHooks = {Hook::kPrerouting, Hook::kInput, Hook::kForward, Hook::kPostrouting};
+      const Hook hook = kHooks[static_cast<size_t>(station) - static_cast<size_t>(Station::kPrerouting)];
+      view.site = {routed ? FamilyOf(view.bytes, view.network) : Family::kBridge, hook};
+    }
+  }
+  return view;
+}
+
+}  // namespace nftjit::testing
