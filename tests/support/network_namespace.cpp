@@ -111,8 +111,20 @@ absl::StatusOr<std::unique_ptr<NetworkNamespace>> NetworkNamespace::Create() {
 absl::Status NetworkNamespace::Inside(absl::FunctionRef<absl::Status()> work) const {
   GoTo(own_);
   absl::Status status = work();
-  GoTo(home_);
+  GoTo(entered_ ? own_ : home_);
   return status;
+}
+
+absl::StatusOr<std::unique_ptr<NetworkNamespace>> NetworkNamespace::Enter() {
+  absl::StatusOr<std::unique_ptr<NetworkNamespace>> ns = Create();
+  if (!ns.ok()) return ns;
+  GoTo((*ns)->own_);
+  (*ns)->entered_ = true;
+  return ns;
+}
+
+NetworkNamespace::~NetworkNamespace() {
+  if (entered_) GoTo(home_);
 }
 
 absl::Status NetworkNamespace::Ip(std::string_view commands) const {

@@ -1,6 +1,6 @@
 // A network namespace of the test's own, with TUN and TAP devices in it: where packets for the live kernel go.
 //
-// Threads are inside only during Inside() and the calls built on it; sockets and devices opened there stay there.
+// Threads are inside during Inside() and the calls built on it, and for as long as what Enter() gave lives; sockets and devices opened there stay there.
 // Nothing outside is touched, and the kernel removes the namespace with its last user, also if the test crashes.
 #ifndef NFTJIT_TESTS_SUPPORT_NETWORK_NAMESPACE_H_
 #define NFTJIT_TESTS_SUPPORT_NETWORK_NAMESPACE_H_
@@ -40,6 +40,11 @@ class NetworkNamespace {
   // (link-local addresses, duplicate detection, router solicitations).
   // Errors: Unavailable where the process may not.
   static absl::StatusOr<std::unique_ptr<NetworkNamespace>> Create();
+  // Likewise, with the calling thread in the namespace until the object goes.
+  static absl::StatusOr<std::unique_ptr<NetworkNamespace>> Enter();
+  ~NetworkNamespace();
+  NetworkNamespace(const NetworkNamespace&) = delete;
+  NetworkNamespace& operator=(const NetworkNamespace&) = delete;
   // Whether this machine has all that the tests need: the right, nf_tables, TUN, `ip`. Found out once per process.
   static absl::Status Available();
 
@@ -53,6 +58,7 @@ class NetworkNamespace {
  private:
   NetworkNamespace(FileDescriptor home, FileDescriptor own) : home_(std::move(home)), own_(std::move(own)) {}
   FileDescriptor home_, own_;
+  bool entered_ = false;
 };
 
 // Runs a program found on PATH or in /usr/sbin with `input` on its standard input. Errors carry what it printed.
