@@ -41,22 +41,16 @@ class Batch {
     return *transaction_;
   }
 
-  // After a run whose final state is bad: goes through the batch once more, checks after every message, and refuses
-  // each that leaves a bad state, as if it were not there. So the message that completes a loop is blamed.
+  // After a run whose final state is bad: goes through the batch once more and checks after each message that adds
+  // rules or elements. The one that completes a loop is blamed, and all after it until a message mends the table.
   void BlameMessages() {
-    size_t checked = 0;  // Entries before it are known to leave a good state.
-    while (checked < entries_.size()) {
-      Begin();
-      for (size_t i = 0; i < entries_.size(); ++i) {
-        Entry& entry = entries_[i];
-        if (entry.outcome.error != 0) continue;
-        entry.outcome = ApplyOne(entry.message);
-        if (i < checked) continue;
-        checked = i + 1;
-        std::optional<netlink::NetlinkError> bad = transaction_->CheckTables();
-        if (!bad.has_value()) continue;
+    Begin();
+    for (Entry& entry : entries_) {
+      entry.outcome = ApplyOne(entry.message);
+      const uint8_t operation = entry.message.operation();
+      if (entry.outcome.error != 0 || (operation != netlink::kNewRule && operation != netlink::kNewSetElem)) continue;
+      if (auto bad = Transaction::CheckTable(*transaction_->last_table); bad.has_value()) {
         entry.outcome = *std::move(bad);
-        break;
       }
     }
   }

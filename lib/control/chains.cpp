@@ -87,7 +87,7 @@ Outcome UpdateChain(const Operation& operation, const ChainAttributes& attribute
   if (attributes[netlink::kChainHook]) {
     if (Outcome outcome = UpdateHook(operation, attributes, chain, at); outcome.error != 0) return outcome;
   }
-  if (handle && name && table.ChainByName(name.String()) != nullptr) {
+  if (handle && name && !table.IsFreeForRename(name.String())) {
     return Refused(EEXIST, name, absl::StrFormat("chain %s exists", name.String()));
   }
   if (const Attribute& counters = attributes[netlink::kChainCounters]; counters) {
@@ -99,7 +99,7 @@ Outcome UpdateChain(const Operation& operation, const ChainAttributes& attribute
   if (const Attribute& policy = attributes[netlink::kChainPolicy]; policy) {
     chain.base->policy = static_cast<nft::VerdictCode>(policy.U32());
   }
-  if (handle && name) table.RenameChain(chain, std::string(name.String()));
+  if (handle && name) table.RenameChainAtCommit(chain.handle, std::string(name.String()));
   NotifyChain(operation, netlink::kNewChain, table, chain);
   return Fine();
 }
@@ -183,12 +183,9 @@ Outcome DeleteChain(const Operation& operation, bool lenient) {
   if (operation.message.has(kFlagNonRecursive) && (jumps > 0 || !chain->rules.empty())) {
     return Refused(EBUSY, {}, absl::StrFormat("chain %s is not empty or in use", chain->name));
   }
-  // Its own rules may be the ones that jump to it.
+  // Also by a rule of its own: so the kernel counts.
+  if (jumps > 0) return Refused(EBUSY, at, absl::StrFormat("chain %s is jumped to", chain->name));
   NotifyChain(operation, netlink::kDelChain, **table, *chain);
-  (*table)->RemoveRules(chain->handle, 0, chain->rules.size());
-  if ((*table)->uses().of(chain->handle) > 0) {
-    return Refused(EBUSY, at, absl::StrFormat("chain %s is jumped to", chain->name));
-  }
   (*table)->RemoveChain(chain->handle);
   return Fine();
 }

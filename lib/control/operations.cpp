@@ -23,6 +23,7 @@ netlink::Result<TableEdit*> ResolveTable(const Operation& operation, const netli
   if (operation.transaction.IsForeign(table->table())) {
     return Refused(EPERM, name, absl::StrFormat("table %s belongs to another client", name.String()));
   }
+  operation.transaction.last_table = table;
   return table;
 }
 

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -80,11 +81,17 @@ nft::Chain& TableEdit::AddChain(nft::Chain chain, std::optional<uint32_t> id) {
   return state_.table.chains.back();
 }
 
-void TableEdit::RenameChain(nft::Chain& chain, std::string name) {
-  const size_t position = chains_.by_handle.at(chain.handle);
-  chains_.by_name.erase(chain.name);
-  chain.name = std::move(name);
-  chains_.by_name.emplace(chain.name, position);
+bool TableEdit::IsFreeForRename(std::string_view name) const {
+  return ChainByName(name) == nullptr &&
+         std::none_of(renames_.begin(), renames_.end(), [&](const auto& rename) { return rename.second == name; });
+}
+
+TableState TableEdit::Release() && {
+  Compact();
+  for (auto& [handle, name] : renames_) {
+    if (nft::Chain* chain = MutableChain(handle); chain != nullptr) chain->name = std::move(name);
+  }
+  return std::move(state_);
 }
 
 void TableEdit::RemoveChain(nft::Handle handle) {

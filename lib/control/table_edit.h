@@ -36,7 +36,9 @@ class TableEdit final : public netlink::ResolveContext, public netlink::NameCont
   nft::Set& AddSet(nft::Set set, std::optional<uint32_t> id);
   nft::Object& AddObject(nft::Object object);
   nft::Flowtable& AddFlowtable(nft::Flowtable flowtable);
-  void RenameChain(nft::Chain& chain, std::string name);
+  // Within the transaction the chain keeps its old name, as in the kernel.
+  void RenameChainAtCommit(nft::Handle chain, std::string name) { renames_[chain] = std::move(name); }
+  [[nodiscard]] bool IsFreeForRename(std::string_view name) const;
 
   // Removals drop everything inside as well, release what that refers to, and with it anonymous sets and binding
   // chains. The caller has checked that nothing refers to the thing.
@@ -90,7 +92,7 @@ class TableEdit final : public netlink::ResolveContext, public netlink::NameCont
   [[nodiscard]] std::string_view FlowtableName(nft::Handle handle) const override;
 
   // The finished table. Nothing else may be called after it.
-  TableState Release() && { return std::move(state_); }
+  TableState Release() &&;
 
  private:
   // Positions in one of the table's vectors.
@@ -122,6 +124,7 @@ class TableEdit final : public netlink::ResolveContext, public netlink::NameCont
   absl::flat_hash_map<uint32_t, nft::Handle> chain_ids_, set_ids_, rule_ids_;
   absl::flat_hash_map<nft::Handle, std::unique_ptr<ElementIndex>> elements_;
   absl::flat_hash_map<std::string, uint32_t> lowest_free_number_;  // By pattern: no lower one is free.
+  absl::flat_hash_map<nft::Handle, std::string> renames_;
   std::vector<nft::Handle> orphan_sets_, orphan_chains_;
 };
 

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "lib/nft/validate.h"
+
 namespace nftjit::control {
 
 Transaction::Transaction(const State& base, const Client& client, const netlink::KernelFeatures& features)
@@ -74,9 +76,17 @@ std::optional<netlink::NetlinkError> Transaction::CheckBound() {
   return std::nullopt;
 }
 
+std::optional<netlink::NetlinkError> Transaction::CheckTable(TableEdit& table) {
+  table.Compact();
+  const std::optional<nft::Violation> violation = nft::Validate(table.table());
+  if (!violation.has_value()) return std::nullopt;
+  return netlink::NetlinkError{.error = violation->error, .message = violation->message};
+}
+
 std::optional<netlink::NetlinkError> Transaction::CheckTables() {
   for (const Slot& slot : slots_) {
-    if (!slot.removed && slot.edit != nullptr) slot.edit->Compact();
+    if (slot.removed || slot.edit == nullptr) continue;
+    if (std::optional<netlink::NetlinkError> error = CheckTable(*slot.edit); error.has_value()) return error;
   }
   return std::nullopt;
 }
@@ -88,7 +98,6 @@ State Transaction::Commit() && {
       next_.tables.push_back(std::move(slot.base));
       continue;
     }
-    slot.edit->Compact();
     next_.tables.push_back(std::make_shared<const TableState>(std::move(*slot.edit).Release()));
   }
   if (++next_.generation == 0) next_.generation = 1;

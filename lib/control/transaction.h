@@ -37,12 +37,15 @@ class Transaction {
   uint64_t NewRegistration() { return ++next_.last_registration; }
   uint64_t NewBindingChainNumber() { return ++next_.last_binding_chain; }
   [[nodiscard]] const Client& client() const { return client_; }
-  // The rule that was made last, by its table's handle and its own; {0, 0}: none was.
+  // For the batch's bookkeeping: the table that a message named last, and the rule that was made last, by its table's
+  // handle and its own; {0, 0}: none was.
+  TableEdit* last_table = nullptr;
   std::pair<nft::Handle, nft::Handle> last_rule{};
 
   // What the kernel finds only at commit: hooks, jumps, and unbound anonymous sets and binding chains. Empty: all well.
   std::optional<netlink::NetlinkError> CheckBound();
   std::optional<netlink::NetlinkError> CheckTables();
+  static std::optional<netlink::NetlinkError> CheckTable(TableEdit& table);
 
   // The state after the batch. Nothing else may be called after it.
   State Commit() &&;

@@ -59,10 +59,10 @@ std::string VerdictExpression(int32_t code, std::string_view chain) {
 }
 
 std::string JumpToId(uint32_t chain_id) {
-  return Expression("immediate",
-                    {U32(1, 0), Nest(2, {Nest(netlink::kDataVerdict,
-                                              {U32(netlink::kVerdictCode, static_cast<uint32_t>(-3)),
-                                               U32(netlink::kVerdictChainId, chain_id)})})});
+  return Expression(
+      "immediate",
+      {U32(1, 0), Nest(2, {Nest(netlink::kDataVerdict, {U32(netlink::kVerdictCode, static_cast<uint32_t>(-3)),
+                                                        U32(netlink::kVerdictChainId, chain_id)})})});
 }
 
 std::string LoadSourceAddress() { return Expression("payload", {U32(1, 1), U32(2, 1), U32(3, 12), U32(4, 4)}); }
@@ -85,45 +85,42 @@ TestMessage AddChain(std::string_view name) {
 }
 
 TestMessage AddBaseChain(std::string_view name, uint32_t hook, int32_t priority, std::string_view type) {
-  return Make(netlink::kNewChain,
-              {Text(netlink::kChainTable, "t"), Text(netlink::kChainName, name),
-               Nest(netlink::kChainHook, {U32(1, hook), U32(2, static_cast<uint32_t>(priority))}),
-               Text(netlink::kChainType, type)});
+  return Make(netlink::kNewChain, {Text(netlink::kChainTable, "t"), Text(netlink::kChainName, name),
+                                   Nest(netlink::kChainHook, {U32(1, hook), U32(2, static_cast<uint32_t>(priority))}),
+                                   Text(netlink::kChainType, type)});
 }
 
 TestMessage AddRule(std::string_view chain, std::initializer_list<std::string> expressions) {
-  return Make(netlink::kNewRule,
-              {Text(netlink::kRuleTable, "t"), Text(netlink::kRuleChain, chain),
-               Nest(netlink::kRuleExpressions, expressions)},
-              kFlagCreate | kFlagAppend);
+  return Make(
+      netlink::kNewRule,
+      {Text(netlink::kRuleTable, "t"), Text(netlink::kRuleChain, chain), Nest(netlink::kRuleExpressions, expressions)},
+      kFlagCreate | kFlagAppend);
 }
 
 TestMessage AddSet(std::string_view name, uint32_t key_len, uint32_t flags, std::initializer_list<std::string> more,
                    uint32_t id) {
-  return Make(netlink::kNewSet,
-              {Text(netlink::kSetTable, "t"), Text(netlink::kSetName, name), U32(netlink::kSetFlags, flags),
-               U32(netlink::kSetKeyType, 0), U32(netlink::kSetKeyLen, key_len), U32(netlink::kSetId, id), Joined(more)});
+  return Make(netlink::kNewSet, {Text(netlink::kSetTable, "t"), Text(netlink::kSetName, name),
+                                 U32(netlink::kSetFlags, flags), U32(netlink::kSetKeyType, 0),
+                                 U32(netlink::kSetKeyLen, key_len), U32(netlink::kSetId, id), Joined(more)});
 }
 
 std::string Key(std::string_view bytes) { return Nest(netlink::kElementKey, {Bytes(netlink::kDataValue, bytes)}); }
 
-std::string ElementItem(std::initializer_list<std::string> attributes) {
-  return Nest(netlink::kListElem, attributes);
-}
+std::string ElementItem(std::initializer_list<std::string> attributes) { return Nest(netlink::kListElem, attributes); }
 
 TestMessage AddElements(std::string_view set, std::initializer_list<std::string> items, uint16_t flags,
                         std::optional<uint32_t> set_id) {
-  return Make(netlink::kNewSetElem,
-              {Text(netlink::kElementsTable, "t"), Text(netlink::kElementsSet, set),
-               Nest(netlink::kElementsList, items),
-               set_id.has_value() ? U32(netlink::kElementsSetId, *set_id) : std::string()},
-              flags);
+  return Make(
+      netlink::kNewSetElem,
+      {Text(netlink::kElementsTable, "t"), Text(netlink::kElementsSet, set), Nest(netlink::kElementsList, items),
+       set_id.has_value() ? U32(netlink::kElementsSetId, *set_id) : std::string()},
+      flags);
 }
 
 TestMessage DeleteElements(std::string_view set, std::initializer_list<std::string> items) {
-  return Make(netlink::kDelSetElem, {Text(netlink::kElementsTable, "t"), Text(netlink::kElementsSet, set),
-                                     Nest(netlink::kElementsList, items)},
-              0);
+  return Make(
+      netlink::kDelSetElem,
+      {Text(netlink::kElementsTable, "t"), Text(netlink::kElementsSet, set), Nest(netlink::kElementsList, items)}, 0);
 }
 
 }  // namespace nftjit::control

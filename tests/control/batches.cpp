@@ -57,8 +57,8 @@ std::string Assemble(const BatchText& batch) {
   std::string bytes = Header(netlink::kBatchBegin, batch.begin_flags, sequence++, 0, batch.resource,
                              batch.generation.has_value() ? U32(netlink::kGenId, *batch.generation) : std::string());
   for (const TestMessage& message : batch.messages) {
-    const auto type = static_cast<uint16_t>(
-        message.type > 255 ? message.type : netlink::kNftablesSubsystem << 8 | message.type);
+    const auto type =
+        static_cast<uint16_t>(message.type > 255 ? message.type : netlink::kNftablesSubsystem << 8 | message.type);
     bytes += Header(type, message.flags, sequence++, message.family, 0, message.body);
   }
   if (batch.end) bytes += Header(netlink::kBatchEnd, batch.end_flags, sequence, 0, 10, "");
@@ -69,11 +69,16 @@ std::string Assemble(const BatchText& batch) {
 class Judges::Kernel {
  public:
   static std::unique_ptr<Kernel> Start() {
-    auto network = testing::NetworkNamespace::Enter();
+    auto network = testing::NetworkNamespace::Create();
     REQUIRE(network.ok());
     auto kernel = std::make_unique<Kernel>();
     kernel->namespace_ = *std::move(network);
-    kernel->socket_ = testing::FileDescriptor(socket(AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER));
+    REQUIRE(kernel->namespace_
+                ->Inside([&] {
+                  kernel->socket_ = testing::FileDescriptor(socket(AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER));
+                  return absl::OkStatus();
+                })
+                .ok());
     REQUIRE(kernel->socket_.valid());
     const int room = 1 << 22;
     setsockopt(kernel->socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
@@ -129,6 +134,7 @@ Answers Judges::Send(const BatchText& batch, bool ask_kernel) {
     }
     INFO("server " << Describe(sorted) << "\nkernel " << Describe(theirs));
     CHECK(sorted == theirs);
+    disagreed_ = disagreed_ || sorted != theirs;
   }
   return ours;
 }

@@ -1,4 +1,5 @@
-// Raw batches for the server and, where there is one, for the live kernel: the same bytes to both, the same errnos back.
+// Raw batches for the server and, where there is one, for the live kernel: the same bytes to both, the same errnos
+// back.
 #ifndef NFTJIT_TESTS_CONTROL_BATCHES_H_
 #define NFTJIT_TESTS_CONTROL_BATCHES_H_
 
@@ -71,9 +72,9 @@ using Answers = std::vector<std::vector<int>>;
 
 struct BatchText {
   std::vector<TestMessage> messages;
-  bool end = true;                              // With a BATCH_END.
-  uint16_t resource = 10;                       // Of BATCH_BEGIN.
-  std::optional<uint32_t> generation;           // Of BATCH_BEGIN.
+  bool end = true;                     // With a BATCH_END.
+  uint16_t resource = 10;              // Of BATCH_BEGIN.
+  std::optional<uint32_t> generation;  // Of BATCH_BEGIN.
   uint16_t begin_flags = 0, end_flags = 0;
 };
 
@@ -95,11 +96,15 @@ class Judges {
   std::vector<int> Errors(const std::vector<TestMessage>& messages, bool ask_kernel = true);
 
   Server& server() { return server_; }
+  [[nodiscard]] nft::Table table() const { return server_.ruleset().tables.at(0); }
+  // Whether server and kernel have disagreed.
+  [[nodiscard]] bool disagreed() const { return disagreed_; }
   [[nodiscard]] bool has_kernel() const { return kernel_ != nullptr; }
 
  private:
   class Kernel;
   Server server_;
+  bool disagreed_ = false;
   std::unique_ptr<Kernel> kernel_;
 };
 
