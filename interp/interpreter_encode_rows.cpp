@@ -290,7 +290,7 @@ void Encoder::EncodeVerdict(const ir::Row& row, ir::RuleId rule) {
       break;
   }
   const auto outcome = static_cast<uint32_t>(row.verdict());
-  if (count_at_ + 1 == here()) {
+  if (count_at_ != UINT32_MAX && count_at_ + 1 == here()) {
     Inst& count = out_.insts.back();
     count.code = Code::kCountEnd;
     count.value = outcome;

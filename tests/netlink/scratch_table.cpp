@@ -112,8 +112,9 @@ Failure ScratchTable::AddSet(ByteSpan message) {
   Result<nft::Set> set = DecodeSet(*attributes, *this);
   if (!set.ok()) return set.error();
   set->handle = NextHandle((*attributes)[kSetHandle]);
-  if (set->is(nft::kSetAnonymous) && !stored_)
-    set->name.replace(set->name.find("%d"), 2, std::to_string(set_ids_.size()));
+  if (const size_t number = set->name.find("%d"); number != std::string::npos && set->is(nft::kSetAnonymous) && !stored_) {
+    set->name.replace(number, 2, std::to_string(set_ids_.size()));
+  }
   set_ids_[(*attributes)[kSetId].U32()] = set->handle;
   table_.sets.push_back(*std::move(set));
   return std::nullopt;
