@@ -149,7 +149,10 @@ BatchResult RunBatch(const State& state, const Message& begin, ByteSpan& rest, c
   bool commit = end.has_value() && !batch.failed() && rule_answer == RuleAnswer::kTrue;
   if (!batch.failed()) {
     if (end.has_value()) at_commit = batch.transaction().CheckBound();
-    if (!at_commit.has_value() && batch.transaction().CheckTables().has_value()) batch.BlameMessages();
+    // A batch without an end is answered and dropped; the kernel does not walk its chains (measured).
+    if (end.has_value() && !at_commit.has_value() && batch.transaction().CheckTables().has_value()) {
+      batch.BlameMessages();
+    }
     commit = commit && !at_commit.has_value() && !batch.failed();
   }
   BatchResult result;
