@@ -61,13 +61,13 @@ std::optional<StackView> ViewAt(Station station, Topology topology, ByteSpan pac
   StackView view;
   view.bytes.assign(packet.begin(), packet.end());
   view.link = topology != Topology::kRouted;
-  const bool layer3 = topology != Topology::kBridged && station >= Station::kPrerouting && station != Station::kEgress;
   if (view.link) {
     view.network = kLinkHeader;
     view.pkttype = PkttypeOf(packet, topology, station >= Station::kPrerouting);
     const bool tagged = packet.size() >= kLinkHeader + kTag && IsTag(LoadBig16(packet.data() + kAddresses));
-    const bool taken = layer3 || station == Station::kArpInput || topology == Topology::kRoutedEthernet;
-    if (tagged && taken && station != Station::kIngress) {
+    // At the L3 hooks the engines hide the tag themselves.
+    const bool gone = station == Station::kArpInput || (station == Station::kEgress && topology != Topology::kBridged);
+    if (tagged && gone) {
       view.bytes.erase(view.bytes.begin() + kAddresses, view.bytes.begin() + kAddresses + kTag);
     } else if (tagged) {
       view.network += kTag;

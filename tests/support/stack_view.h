@@ -21,7 +21,7 @@ struct StackView {
 // Nothing where the stack rewrites the packet in a way that is not modelled: IPv4 route and timestamp options after
 // prerouting, IPv4 fragments at input (local delivery puts them together before the hook).
 //  - forward and later: TTL or hop limit less one, IPv4 checksum adjusted;
-//  - L3 hooks of Ethernet devices: a priority tag is gone;
+//  - arp input, egress: a tag is gone;
 //  - egress of routed devices: bytes behind the IP packet are gone, the Ethernet header is new.
 std::optional<StackView> ViewAt(Station station, Topology topology, ByteSpan packet);
 
