@@ -56,7 +56,9 @@ std::string ReadIfImage(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<Ruleset> Ruleset::FromImage(const std::string& bytes) { return Wrap(netlink::ReadImage(bytes, "image")); }
+absl::StatusOr<Ruleset> Ruleset::FromImage(const std::string& bytes) {
+  return Wrap(netlink::ReadImage(bytes, "image"));
+}
 
 absl::StatusOr<Ruleset> Ruleset::FromFile(const std::string& path, const RulesetOptions& options) {
   if (path != "-") {

@@ -112,7 +112,7 @@ struct Dynset {  // 10.15
   Register sreg_key;
   std::optional<Register> sreg_data;
   std::optional<uint64_t> timeout_ms;
-  uint32_t flags;  // Inverted 1, expressions 2.
+  uint32_t flags;                       // Inverted 1, expressions 2.
   std::vector<Expression> expressions;  // Empty: new elements get what the set declares.
   bool operator==(const Dynset&) const;
 };

@@ -112,7 +112,8 @@ Failure ScratchTable::AddSet(ByteSpan message) {
   Result<nft::Set> set = DecodeSet(*attributes, *this);
   if (!set.ok()) return set.error();
   set->handle = NextHandle((*attributes)[kSetHandle]);
-  if (const size_t number = set->name.find("%d"); number != std::string::npos && set->is(nft::kSetAnonymous) && !stored_) {
+  if (const size_t number = set->name.find("%d");
+      number != std::string::npos && set->is(nft::kSetAnonymous) && !stored_) {
     set->name.replace(number, 2, std::to_string(set_ids_.size()));
   }
   set_ids_[(*attributes)[kSetId].U32()] = set->handle;

@@ -258,8 +258,8 @@ std::string Print(const KernelCoverage& coverage) {
     absl::StrAppend(&out, " ", std::string(Name(static_cast<Station>(i))), " ", coverage.passed[i], " passed ",
                     coverage.dropped[i], " dropped;");
   }
-  return absl::StrCat(out, "\n  conntrack: new ", coverage.ct_new, " established ", coverage.ct_established, " related ",
-                      coverage.ct_related, " invalid ", coverage.ct_invalid, "\n");
+  return absl::StrCat(out, "\n  conntrack: new ", coverage.ct_new, " established ", coverage.ct_established,
+                      " related ", coverage.ct_related, " invalid ", coverage.ct_invalid, "\n");
 }
 
 namespace {

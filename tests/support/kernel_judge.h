@@ -25,8 +25,8 @@ struct KernelCoverage {
   uint64_t dropped_early = 0;  // By the stack, before any hook that the ruleset has a chain at.
   uint64_t beyond_model = 0;   // Judged up to a hook before which the stack rewrites the packet (route options).
   uint64_t rules = 0, rules_matched = 0;
-  uint64_t counter_steps = 0;                               // How often a counter moved.
-  std::array<uint64_t, kStationCount> passed{}, dropped{};  // Judged verdicts by station.
+  uint64_t counter_steps = 0;                                               // How often a counter moved.
+  std::array<uint64_t, kStationCount> passed{}, dropped{};                  // Judged verdicts by station.
   uint64_t ct_new = 0, ct_established = 0, ct_related = 0, ct_invalid = 0;  // Hooks with such a fact of conntrack.
 };
 std::string Print(const KernelCoverage& coverage);

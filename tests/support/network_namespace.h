@@ -1,7 +1,8 @@
 // A network namespace of the test's own, with TUN and TAP devices in it: where packets for the live kernel go.
 //
-// Threads are inside during Inside() and the calls built on it, and for as long as what Enter() gave lives; sockets and devices opened there stay there.
-// Nothing outside is touched, and the kernel removes the namespace with its last user, also if the test crashes.
+// Threads are inside during Inside() and the calls built on it, and for as long as what Enter() gave lives; sockets and
+// devices opened there stay there. Nothing outside is touched, and the kernel removes the namespace with its last user,
+// also if the test crashes.
 #ifndef NFTJIT_TESTS_SUPPORT_NETWORK_NAMESPACE_H_
 #define NFTJIT_TESTS_SUPPORT_NETWORK_NAMESPACE_H_
 
