@@ -10,6 +10,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -132,42 +133,28 @@ class AttributeWriter {
  public:
   explicit AttributeWriter(std::string* out) : out_(out) {}
   void Bytes(uint16_t type, ByteSpan bytes) {
-    Header(type, bytes.size());
-    out_->append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    Pad(bytes.size());
+    uint8_t* payload = Extend(type, bytes.size());
+    if (!bytes.empty()) std::memcpy(payload, bytes.data(), bytes.size());
   }
   void Raw(uint16_t type, std::string_view bytes) {
     Bytes(type, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
   }
   // With its terminating zero.
   void String(uint16_t type, std::string_view text) {
-    Header(type, text.size() + 1);
-    out_->append(text);
-    Pad(text.size(), 1);
+    uint8_t* payload = Extend(type, text.size() + 1);
+    if (!text.empty()) std::memcpy(payload, text.data(), text.size());
   }
-  void U8(uint16_t type, uint8_t value) { Bytes(type, {&value, 1}); }
-  void U16(uint16_t type, uint16_t value) {
-    std::array<uint8_t, 2> bytes;
-    StoreBig16(bytes.data(), value);
-    Bytes(type, bytes);
-  }
-  void U32(uint16_t type, uint32_t value) {
-    std::array<uint8_t, 4> bytes;
-    StoreBig32(bytes.data(), value);
-    Bytes(type, bytes);
-  }
-  void U64(uint16_t type, uint64_t value) {
-    std::array<uint8_t, 8> bytes;
-    StoreBig64(bytes.data(), value);
-    Bytes(type, bytes);
-  }
+  void U8(uint16_t type, uint8_t value) { *Extend(type, 1) = value; }
+  void U16(uint16_t type, uint16_t value) { StoreBig16(Extend(type, 2), value); }
+  void U32(uint16_t type, uint32_t value) { StoreBig32(Extend(type, 4), value); }
+  void U64(uint16_t type, uint64_t value) { StoreBig64(Extend(type, 8), value); }
   // Attributes that were written before, with their padding.
   void Append(std::string_view attributes) { out_->append(attributes); }
 
   // A nest is open from BeginNest to EndNest(what BeginNest returned).
   [[nodiscard]] size_t BeginNest(uint16_t type) {
     const size_t start = out_->size();
-    Header(type, 0);
+    Extend(type, 0);
     return start;
   }
   // False if the nest is longer than the 65535 bytes that its header can say; its bytes are taken back then.
@@ -185,17 +172,17 @@ class AttributeWriter {
   void Rewind(size_t size) { out_->resize(size); }
 
  private:
-  // A payload too long for a header is a broken invariant: everything in the model came out of an attribute.
-  void Header(uint16_t type, size_t payload) {
+  // Adds a header and `payload` zero bytes, padded to a multiple of four; returns where the payload begins. A payload
+  // too long for a header is a broken invariant: everything in the model came out of an attribute.
+  uint8_t* Extend(uint16_t type, size_t payload) {
     assert(payload + kAttributeHeaderSize <= UINT16_MAX);
-    std::array<uint8_t, kAttributeHeaderSize> bytes;
-    StoreNative(bytes.data(), static_cast<uint16_t>(payload + kAttributeHeaderSize));
-    StoreNative(bytes.data() + 2, type);
-    out_->append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const size_t start = out_->size();
+    out_->append(kAttributeHeaderSize + ((payload + 3) & ~size_t{3}), '\0');
+    auto* header = reinterpret_cast<uint8_t*>(out_->data()) + start;
+    StoreNative(header, static_cast<uint16_t>(payload + kAttributeHeaderSize));
+    StoreNative(header + 2, type);
+    return header + kAttributeHeaderSize;
   }
-  // Zero bytes after a payload of `size` up to the next multiple of four, at least `least`. Relative to the payload:
-  // the string may hold anything before the message.
-  void Pad(size_t size, size_t least = 0) { out_->append(((size + least + 3) & ~size_t{3}) - size, '\0'); }
 
   std::string* out_;
 };
