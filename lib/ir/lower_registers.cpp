@@ -1,3 +1,4 @@
+// Reads of registers: a value itself, or the rows that piece its bytes together.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>

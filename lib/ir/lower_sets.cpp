@@ -53,11 +53,13 @@ std::string SetLowering::Unsupported(const nft::Set& set, bool changed_by_dynset
   if (changed_by_dynset) return absl::StrCat("lookup in @", set.name, ", which dynset changes");
   for (const nft::Element& element : set.elements) {
     for (const nft::Expression& expression : element.expressions) {
-      if (std::holds_alternative<nft::Counter>(expression.body) ||
-          std::holds_alternative<nft::Limit>(expression.body)) {
+      const bool known = expression.unknown_attributes == nullptr;
+      if (known && (std::holds_alternative<nft::Counter>(expression.body) ||
+                    std::holds_alternative<nft::Limit>(expression.body))) {
         continue;
       }
-      return absl::StrCat("lookup in @", set.name, ", whose elements have ", std::string(nft::Name(expression.body)));
+      return absl::StrCat("lookup in @", set.name, ", whose elements have ", std::string(nft::Name(expression.body)),
+                          known ? "" : " with attributes that are not known");
     }
   }
   return {};

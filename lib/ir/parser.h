@@ -24,7 +24,7 @@ class Parser {
 
  private:
   // More could only be asked for by a text that wants to exhaust the memory.
-  static constexpr uint32_t kMaxId = 1U << 24;
+  static constexpr uint32_t kMaxId = 1U << 20;
   // Where a line stands: what the lines after it belong to.
   enum class Context : uint8_t { kNothing, kSet, kChain };
   struct OpenItem {

@@ -1,3 +1,4 @@
+// Rows from text.
 #include <array>
 
 #include "lib/ir/origin.h"

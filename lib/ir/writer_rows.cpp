@@ -1,3 +1,4 @@
+// Rows as text.
 #include "lib/ir/words.h"
 #include "lib/ir/writer.h"
 

@@ -3,13 +3,14 @@
 
 #include "lib/ir/lower.h"
 #include "lib/ir/text.h"
-#include "tests/ir/model_builder.h"
+#include "tests/ir/lowered.h"
+#include "tests/support/model_builder.h"
 
 namespace nftjit::ir {
 namespace {
 
-using nft::kElementCatchall;
-using nft::kElementIntervalEnd;
+using namespace nftjit::testing;
+
 using nft::VerdictCode;
 
 constexpr nft::PayloadBase kNetwork = nft::PayloadBase::kNetwork;
@@ -31,8 +32,7 @@ nft::Set Interval(std::vector<nft::Element> elements, uint32_t flags = 0) {
 TEST_CASE("exact sets keep their keys as they are", "[ir][sets]") {
   nft::Set set = MakeSet("s", 7, nft::kSetConcat, 8);
   set.field_lengths = {4, 2};
-  set.elements = {MakeElement("0a000001 0016ffff"), MakeElement("", kElementCatchall),
-                  MakeElement("0a000001 00160000")};
+  set.elements = {Element("0a000001 0016ffff"), Catchall({}), Element("0a000001 00160000")};
   REQUIRE(Declared(set) ==
           "set inet t s handle 7 exact key 8:\n  "
           "0a0000010016ffff\n  0a00000100160000\n  *\n");
@@ -50,26 +50,20 @@ TEST_CASE("boundaries become intervals", "[ir][sets]") {
   const std::vector<Case> cases = {
       {{}, ""},
       // Order of insertion does not matter; the null end means nothing.
-      {{MakeElement("30", kElementIntervalEnd), MakeElement("00", kElementIntervalEnd), MakeElement("20")},
-       "  20-2f\n"},
-      {{MakeElement("00"), MakeElement("10", kElementIntervalEnd)}, "  00-0f\n"},
+      {{IntervalEnd("30"), IntervalEnd("00"), Element("20")}, "  20-2f\n"},
+      {{Element("00"), IntervalEnd("10")}, "  00-0f\n"},
       // Open to the top.
-      {{MakeElement("80")}, "  80-ff\n"},
+      {{Element("80")}, "  80-ff\n"},
       // Adjacent: the end of one is the start of the next.
-      {{MakeElement("10"), MakeElement("20", kElementIntervalEnd), MakeElement("20"),
-        MakeElement("30", kElementIntervalEnd)},
-       "  10-1f\n  20-2f\n"},
+      {{Element("10"), IntervalEnd("20"), Element("20"), IntervalEnd("30")}, "  10-1f\n  20-2f\n"},
       // A start ends the interval before it.
-      {{MakeElement("10"), MakeElement("20"), MakeElement("30", kElementIntervalEnd)}, "  10-1f\n  20-2f\n"},
+      {{Element("10"), Element("20"), IntervalEnd("30")}, "  10-1f\n  20-2f\n"},
       // Start and end at the same key: the start wins.
-      {{MakeElement("10"), MakeElement("10", kElementIntervalEnd)}, "  10-ff\n"},
-      {{MakeElement("10", kElementIntervalEnd), MakeElement("10")}, "  10-ff\n"},
+      {{Element("10"), IntervalEnd("10")}, "  10-ff\n"},
+      {{IntervalEnd("10"), Element("10")}, "  10-ff\n"},
       // [3, 10) after [5, 10): boundaries alone count.
-      {{MakeElement("05"), MakeElement("0a", kElementIntervalEnd), MakeElement("03"),
-        MakeElement("0a", kElementIntervalEnd)},
-       "  03-04\n  05-09\n"},
-      {{MakeElement("10"), MakeElement("11", kElementIntervalEnd), MakeElement("", kElementCatchall)},
-       "  10-10\n  *\n"},
+      {{Element("05"), IntervalEnd("0a"), Element("03"), IntervalEnd("0a")}, "  03-04\n  05-09\n"},
+      {{Element("10"), IntervalEnd("11"), Catchall({})}, "  10-10\n  *\n"},
   };
   for (const Case& c : cases) {
     REQUIRE(Declared(Interval(c.elements)) == std::string("set inet t s handle 7 interval key 1:\n") + c.intervals);
@@ -78,14 +72,14 @@ TEST_CASE("boundaries become intervals", "[ir][sets]") {
 
 TEST_CASE("an end borrows across bytes", "[ir][sets]") {
   nft::Set set = MakeSet("s", 7, nft::kSetInterval, 4);
-  set.elements = {MakeElement("0a000000"), MakeElement("0b000000", kElementIntervalEnd)};
+  set.elements = {Element("0a000000"), IntervalEnd("0b000000")};
   REQUIRE(Declared(set) == "set inet t s handle 7 interval key 4:\n  0a000000-0affffff\n");
 }
 
 TEST_CASE("concatenated ranges keep the order of insertion", "[ir][sets]") {
   nft::Set set = MakeSet("s", 7, nft::kSetInterval | nft::kSetConcat, 8);
   set.field_lengths = {4, 2};
-  set.elements = {MakeElement("0a000005 00500000"), MakeElement("0a000000 00000000")};
+  set.elements = {Element("0a000005 00500000"), Element("0a000000 00000000")};
   set.elements[1].key_end = RawBytes("0a0000ff ffff0000");
   REQUIRE(Declared(set) ==
           "set inet t s handle 7 ranges key 8 fields 4 2:\n"
@@ -94,7 +88,7 @@ TEST_CASE("concatenated ranges keep the order of insertion", "[ir][sets]") {
 }
 
 TEST_CASE("maps keep data and verdicts", "[ir][sets]") {
-  nft::Set map = Interval({MakeElement("10"), MakeElement("20", kElementIntervalEnd)}, nft::kSetMap);
+  nft::Set map = Interval({Element("10"), IntervalEnd("20")}, nft::kSetMap);
   map.data_len = 2;
   map.elements[0].data = RawBytes("0050");
   REQUIRE(Declared(map) == "map inet t s handle 7 interval key 1 data 2:\n  10-1f : 0050\n");
@@ -102,7 +96,7 @@ TEST_CASE("maps keep data and verdicts", "[ir][sets]") {
   nft::Set vmap = MakeSet("v", 7, nft::kSetMap, 1);
   vmap.data_type = nft::kDataTypeVerdict;
   vmap.data_len = 16;
-  vmap.elements = {MakeElement("01"), MakeElement("02"), MakeElement("", kElementCatchall)};
+  vmap.elements = {Element("01"), Element("02"), Catchall({})};
   vmap.elements[0].data = nft::Verdict{VerdictCode::kJump, 2};
   vmap.elements[1].data = nft::Verdict{VerdictCode::kContinue, 0};
   vmap.elements[2].data = nft::Verdict{VerdictCode::kDrop, 0};
@@ -114,22 +108,22 @@ TEST_CASE("maps keep data and verdicts", "[ir][sets]") {
 TEST_CASE("elements keep timeouts, counters and limits", "[ir][sets]") {
   nft::Set set = MakeSet("s", 7, nft::kSetTimeout, 1);
   set.timeout_ms = 5000;
-  set.elements = {MakeElement("01"), MakeElement("02"), MakeElement("03"), MakeElement("04"), MakeElement("05")};
+  set.elements = {Element("01"), Element("02"), Element("03"), Element("04"), Element("05")};
   set.elements[1].timeout_ms = 9000;
   set.elements[1].expiration_ms = 100;
   set.elements[2].timeout_ms = 0;     // Forever.
   set.elements[3].expiration_ms = 0;  // Expired.
-  set.elements[4].expressions = {Of(nft::Counter{60, 2})};
+  set.elements[4].expressions = {Make(nft::Counter{60, 2})};
   REQUIRE(Declared(set) ==
           "set inet t s handle 7 exact key 1:\n"
           "  01 timeout 5000\n  02 timeout 100\n  03\n  05 "
           "timeout 5000 counter #0\n"
           "counter #0 packets 2 bytes 60\n");
   nft::Set both = MakeSet("s", 7, 0, 1);
-  const nft::Expression limit = Of(nft::Limit{1, 1, 5, nft::LimitType::kPackets, 0});
-  both.elements = {MakeElement("01"), MakeElement("02"), MakeElement("03")};
-  both.elements[0].expressions = {limit, Of(nft::Counter{})};
-  both.elements[1].expressions = {Of(nft::Counter{}), limit};
+  const nft::Expression limit = Make(nft::Limit{1, 1, 5, nft::LimitType::kPackets, 0});
+  both.elements = {Element("01"), Element("02"), Element("03")};
+  both.elements[0].expressions = {limit, Make(nft::Counter{})};
+  both.elements[1].expressions = {Make(nft::Counter{}), limit};
   both.elements[2].expressions = {limit};
   REQUIRE(
       Declared(both).starts_with("set inet t s handle 7 exact key 1:\n"
@@ -138,8 +132,8 @@ TEST_CASE("elements keep timeouts, counters and limits", "[ir][sets]") {
 
 TEST_CASE("lookups name their set", "[ir][sets]") {
   nft::Ruleset ruleset =
-      MakeRuleset({{Load(kNetwork, 12, 4, 1), Lookup(7, 1), Lookup(7, 1, std::nullopt, true), Lookup(8, 1, 9),
-                    Eq(9, "0050"), Lookup(9, 1, 0), Of(nft::Counter{}), Verdict(VerdictCode::kDrop)}});
+      MakeRuleset({{Load(kNetwork, 12, 4, R1), Lookup(7, R1), Lookup(7, R1, true), Map(8, R1, R32(9)),
+                    Eq(R32(9), "0050"), VerdictMap(9, R1), Make(nft::Counter{}), Give(VerdictCode::kDrop)}});
   nft::Set map = MakeSet("m", 8, nft::kSetMap, 4);
   map.data_len = 2;
   nft::Set vmap = MakeSet("v", 9, nft::kSetMap, 4);
@@ -152,7 +146,7 @@ TEST_CASE("lookups name their set", "[ir][sets]") {
 }
 
 TEST_CASE("sets that cannot be looked up say why", "[ir][sets]") {
-  const Rule lookup = {Load(kNetwork, 12, 4, 1), Lookup(7, 1)};
+  const Rule lookup = {Load(kNetwork, 12, 4, R1), Lookup(7, R1)};
   const auto why = [&](nft::Set set, Rule second = {}) {
     nft::Ruleset ruleset = MakeRuleset({lookup, std::move(second)});
     ruleset.tables[0].sets = {std::move(set)};
@@ -164,10 +158,12 @@ TEST_CASE("sets that cannot be looked up say why", "[ir][sets]") {
   nft::Set set = MakeSet("s", 7, nft::kSetEval, 4);
   nft::Dynset dynset{};
   dynset.set = 7;
-  REQUIRE(why(set, {Of(dynset)}) == "lookup in @s, which dynset changes");
-  set.elements = {MakeElement("0a000001")};
-  set.elements[0].expressions = {Of(nft::Counter{}), Of(nft::Quota{})};
+  REQUIRE(why(set, {Make(dynset)}) == "lookup in @s, which dynset changes");
+  set.elements = {Element("0a000001")};
+  set.elements[0].expressions = {Make(nft::Counter{}), Make(nft::Quota{})};
   REQUIRE(why(set) == "lookup in @s, whose elements have quota");
+  set.elements[0].expressions = {{nft::Counter{}, std::make_shared<const std::string>("?")}};
+  REQUIRE(why(set) == "lookup in @s, whose elements have counter with attributes that are not known");
 }
 
 TEST_CASE("broken sets are errors", "[ir][sets]") {
@@ -180,11 +176,11 @@ TEST_CASE("broken sets are errors", "[ir][sets]") {
   };
   REQUIRE(error(MakeSet("s", 7, 0, 65)) == "set inet t s: a key is 1 to 64 bytes");
   nft::Set set = MakeSet("s", 7, 0, 4);
-  set.elements = {MakeElement("0a")};
+  set.elements = {Element("0a")};
   REQUIRE(error(set) == "set inet t s: an element's key is not as long as the set's");
   nft::Set vmap = MakeSet("v", 7, nft::kSetMap, 1);
   vmap.data_type = nft::kDataTypeVerdict;
-  vmap.elements = {MakeElement("01")};
+  vmap.elements = {Element("01")};
   REQUIRE(error(vmap) == "set inet t v: an element of a verdict map has no verdict");
   vmap.elements[0].data = nft::Verdict{VerdictCode::kGoto, 99};
   REQUIRE(error(vmap) == "set inet t v: no chain with handle 99");

@@ -5,10 +5,13 @@
 #include <catch2/catch.hpp>
 
 #include "lib/ir/text.h"
-#include "tests/ir/model_builder.h"
+#include "tests/ir/lowered.h"
+#include "tests/support/model_builder.h"
 
 namespace nftjit::ir {
 namespace {
+
+using namespace nftjit::testing;
 
 using nft::BitwiseOp;
 using nft::CmpOp;
@@ -18,9 +21,9 @@ using nft::PayloadBase;
 using nft::VerdictCode;
 
 TEST_CASE("the common rule lowers to what it says", "[ir][lower]") {
-  REQUIRE(LoweredRows({Meta(MetaKey::kL4proto, 1), Eq(1, "06"), Load(PayloadBase::kTransport, 2, 2, 1), Eq(1, "0016"),
-                       Load(PayloadBase::kNetwork, 12, 4, 1), MaskXor(1, 1, "fffffff0", "00000000"),
-                       Cmp(1, CmpOp::kNeq, "c0000200"), Of(nft::Counter{100, 2}), Verdict(VerdictCode::kDrop)}) ==
+  REQUIRE(LoweredRows({Meta(MetaKey::kL4proto, R1), Eq(R1, "06"), Load(PayloadBase::kTransport, 2, 2, R1),
+                       Eq(R1, "0016"), Load(PayloadBase::kNetwork, 12, 4, R1), MaskXor(R1, R1, "fffffff0", "00000000"),
+                       Compare(R1, CmpOp::kNeq, "c0000200"), Make(nft::Counter{100, 2}), Give(VerdictCode::kDrop)}) ==
           "guard l4\n"
           "%0 = meta l4proto\n"
           "test %0 == 06\n"
@@ -37,8 +40,8 @@ TEST_CASE("the common rule lowers to what it says", "[ir][lower]") {
 
 TEST_CASE("every row has the rule and the expression it came from", "[ir][lower]") {
   const Program program = MustLower(MakeRuleset({{},
-                                                 {Load(PayloadBase::kTransport, 1, 2, 1), Eq(1, "0016"),
-                                                  Of(nft::Counter{7, 5}), Verdict(VerdictCode::kAccept)}}));
+                                                 {Load(PayloadBase::kTransport, 1, 2, R1), Eq(R1, "0016"),
+                                                  Make(nft::Counter{7, 5}), Give(VerdictCode::kAccept)}}));
   REQUIRE(Print(program, {.origins = true}) ==
           "counter #0 rule 1 expression 2 packets 5 bytes 7\n"
           "chain inet t c hook input priority 0 policy accept:\n"
@@ -84,7 +87,7 @@ TEST_CASE("payload loads have the guards of the kernel's path", "[ir][lower]") {
       {PayloadBase::kNetwork, 65535, 64, "guard room.network 65599\n%0 = load network+65535, 64\n"},
       {PayloadBase::kTunnel, 0, 4, "unsupported \"payload of a tunnel header\"\n"},
   }));
-  REQUIRE(LoweredRows({Load(c.base, c.offset, c.length, 1)}) == c.rows);
+  REQUIRE(LoweredRows({Load(c.base, c.offset, c.length, R1)}) == c.rows);
 }
 
 TEST_CASE("meta loads have their guards and the bytes that are stored", "[ir][lower]") {
@@ -127,7 +130,7 @@ TEST_CASE("meta loads have their guards and the bytes that are stored", "[ir][lo
   }));
   const std::string load = "%0 = meta " + std::string(nft::Name(c.key)) + "\n";
   const std::string test = c.length == 1 ? "test %0 == 00\n" : "%1 = slice %0+0, 1\ntest %1 == 00\n";
-  const Program program = MustLower(MakeRuleset({{Meta(c.key, 1), Eq(1, "00")}}));
+  const Program program = MustLower(MakeRuleset({{Meta(c.key, R1), Eq(R1, "00")}}));
   REQUIRE(RowsOf(program) == c.guards + load + test);
   const auto row = std::ranges::find(program.rows, Op::kMeta, &Row::op);
   REQUIRE(row->length == c.length);
@@ -136,69 +139,71 @@ TEST_CASE("meta loads have their guards and the bytes that are stored", "[ir][lo
 TEST_CASE("meta keys that are not loaded", "[ir][lower]") {
   for (const MetaKey key : {MetaKey::kBriIifname, MetaKey::kBriOifname, MetaKey::kBriIifpvid, MetaKey::kBriIifvproto,
                             MetaKey::kBriIifhwaddr, MetaKey::kNftrace, MetaKey::kBroute}) {
-    REQUIRE(LoweredRows({Meta(key, 1)}) == "unsupported \"meta " + std::string(nft::Name(key)) + "\"\n");
+    REQUIRE(LoweredRows({Meta(key, R1)}) == "unsupported \"meta " + std::string(nft::Name(key)) + "\"\n");
   }
 }
 
 TEST_CASE("short facts fill their word with zeros", "[ir][lower]") {
-  REQUIRE(LoweredRows({Meta(MetaKey::kNfproto, 1), Eq(1, "02000000")}) ==
+  REQUIRE(LoweredRows({Meta(MetaKey::kNfproto, R1), Eq(R1, "02000000")}) ==
           "%0 = meta nfproto\n%1 = zext %0, 4\ntest %1 == 02000000\n");
-  REQUIRE(LoweredRows({Meta(MetaKey::kProtocol, 1), Eq(1, "080000")}) ==
+  REQUIRE(LoweredRows({Meta(MetaKey::kProtocol, R1), Eq(R1, "080000")}) ==
           "%0 = meta protocol\n%1 = zext %0, 3\ntest %1 == 080000\n");
 }
 
 TEST_CASE("conntrack loads have their guards", "[ir][lower]") {
-  REQUIRE(LoweredRows({Ct(CtKey::kState, 1), MaskXor(1, 1, "06000000", "00000000"), Cmp(1, CmpOp::kNeq, "00000000")}) ==
+  REQUIRE(LoweredRows(
+              {Ct(CtKey::kState, R1), MaskXor(R1, R1, "06000000", "00000000"), Compare(R1, CmpOp::kNeq, "00000000")}) ==
           "%0 = ct state\n%1 = and %0, 06000000\ntest %1 != 00000000\n");
-  REQUIRE(LoweredRows({Ct(CtKey::kMark, 1)}) == "guard ct\n%0 = ct mark\n");
-  REQUIRE(LoweredRows({Ct(CtKey::kDirection, 1), Eq(1, "01")}) == "guard ct\n%0 = ct direction\ntest %0 == 01\n");
-  REQUIRE(LoweredRows({Ct(CtKey::kProtoDst, 1, nft::Direction::kReply), Eq(1, "0016")}) ==
+  REQUIRE(LoweredRows({Ct(CtKey::kMark, R1)}) == "guard ct\n%0 = ct mark\n");
+  REQUIRE(LoweredRows({Ct(CtKey::kDirection, R1), Eq(R1, "01")}) == "guard ct\n%0 = ct direction\ntest %0 == 01\n");
+  REQUIRE(LoweredRows({Ct(CtKey::kProtoDst, R1, nft::Direction::kReply), Eq(R1, "0016")}) ==
           "guard ct\n%0 = ct proto_dst reply\ntest %0 == 0016\n");
-  REQUIRE(LoweredRows({Ct(CtKey::kSrc, 1, nft::Direction::kOriginal)}) == "guard ct\n%0 = ct src original, 16\n");
-  REQUIRE(LoweredRows({Ct(CtKey::kHelper, 1)}) == "guard ct\nguard ct.known helper\n%0 = ct helper\n");
-  REQUIRE(LoweredRows({Ct(CtKey::kDstIp6, 1, nft::Direction::kReply)}) ==
+  REQUIRE(LoweredRows({Ct(CtKey::kSrc, R1, nft::Direction::kOriginal)}) == "guard ct\n%0 = ct src original, 16\n");
+  REQUIRE(LoweredRows({Ct(CtKey::kHelper, R1)}) == "guard ct\nguard ct.known helper\n%0 = ct helper\n");
+  REQUIRE(LoweredRows({Ct(CtKey::kDstIp6, R1, nft::Direction::kReply)}) ==
           "guard ct\nguard ct.known dst_ip6 reply\n%0 = ct dst_ip6 reply\n");
-  REQUIRE(LoweredRows({Ct(CtKey::kBytes, 1)}) == "guard ct\n%0 = ct bytes\n");
-  nft::Ruleset ip = MakeRuleset({{Ct(CtKey::kDst, 1, nft::Direction::kOriginal)}});
+  REQUIRE(LoweredRows({Ct(CtKey::kBytes, R1)}) == "guard ct\n%0 = ct bytes\n");
+  nft::Ruleset ip = MakeRuleset({{Ct(CtKey::kDst, R1, nft::Direction::kOriginal)}});
   ip.tables[0].family = nft::Family::kIp;
   REQUIRE(RowsOf(MustLower(ip)) == "guard ct\n%0 = ct dst original, 4\n");
 }
 
 TEST_CASE("extension headers", "[ir][lower]") {
-  REQUIRE(LoweredRows({Of(nft::ExthdrLoad{Reg(1), 2, 2, 2, 0, nft::ExthdrOp::kTcpOption}), Eq(1, "05b4")}) ==
+  REQUIRE(LoweredRows({Make(nft::ExthdrLoad{R1, 2, 2, 2, 0, nft::ExthdrOp::kTcpOption}), Eq(R1, "05b4")}) ==
           "%0 = exthdr tcpopt 2+2, 2\ntest %0 == 05b4\n");
-  REQUIRE(LoweredRows({Of(nft::ExthdrLoad{Reg(1), 44, 0, 1, 1, nft::ExthdrOp::kIpv6}), Eq(1, "01")}) ==
+  REQUIRE(LoweredRows({Make(nft::ExthdrLoad{R1, 44, 0, 1, 1, nft::ExthdrOp::kIpv6}), Eq(R1, "01")}) ==
           "%0 = exthdr present ipv6 44+0, 1\ntest %0 == 01\n");
-  REQUIRE(LoweredRows({Of(nft::ExthdrLoad{Reg(1), 0, 0, 1, 1, nft::ExthdrOp::kDccp})}) ==
+  REQUIRE(LoweredRows({Make(nft::ExthdrLoad{R1, 0, 0, 1, 1, nft::ExthdrOp::kDccp})}) ==
           "unsupported \"exthdr dccp\"\n");
-  REQUIRE(LoweredRows({Of(nft::ExthdrStrip{2, nft::ExthdrOp::kTcpOption})}) == "unsupported \"exthdr reset\"\n");
+  REQUIRE(LoweredRows({Make(nft::ExthdrStrip{2, nft::ExthdrOp::kTcpOption})}) == "unsupported \"exthdr reset\"\n");
 }
 
 TEST_CASE("ranges", "[ir][lower]") {
-  REQUIRE(LoweredRows({Load(PayloadBase::kTransport, 2, 2, 1), Range(1, nft::RangeOp::kEq, "0400", "ffff"),
-                       Range(1, nft::RangeOp::kNeq, "0a00", "0100")}) ==
+  REQUIRE(LoweredRows({Load(PayloadBase::kTransport, 2, 2, R1), InRange(R1, nft::RangeOp::kEq, "0400", "ffff"),
+                       InRange(R1, nft::RangeOp::kNeq, "0a00", "0100")}) ==
           "guard room.transport 4\n%0 = load transport+2, 2\ntest %0 in "
           "0400-ffff\ntest %0 not in 0a00-0100\n");
 }
 
 TEST_CASE("bitwise leaves out what changes nothing", "[ir][lower]") {
-  const nft::Expression load = Load(PayloadBase::kNetwork, 12, 4, 1);
+  const nft::Expression load = Load(PayloadBase::kNetwork, 12, 4, R1);
   const std::string rows = "guard room.network 16\n%0 = load network+12, 4\n";
-  REQUIRE(LoweredRows({load, MaskXor(1, 2, "ffffffff", "00000000"), Eq(2, "0a000001")}) ==
+  REQUIRE(LoweredRows({load, MaskXor(R1, R2, "ffffffff", "00000000"), Eq(R2, "0a000001")}) ==
           rows + "test %0 == 0a000001\n");
-  REQUIRE(LoweredRows({load, MaskXor(1, 2, "ffffffff", "000000ff"), Eq(2, "0a000001")}) ==
+  REQUIRE(LoweredRows({load, MaskXor(R1, R2, "ffffffff", "000000ff"), Eq(R2, "0a000001")}) ==
           rows + "%1 = xor %0, 000000ff\ntest %1 == 0a000001\n");
-  REQUIRE(LoweredRows({load, MaskXor(1, 1, "ffffff00", "000000ff"), Eq(1, "0a000001")}) ==
+  REQUIRE(LoweredRows({load, MaskXor(R1, R1, "ffffff00", "000000ff"), Eq(R1, "0a000001")}) ==
           rows +
               "%1 = and %0, ffffff00\n%2 = xor %1, 000000ff\ntest %2 == "
               "0a000001\n");
-  REQUIRE(LoweredRows({load, MaskXor(1, 1, "ffffff", "000000"), Eq(1, "0a000000")}) ==
+  REQUIRE(LoweredRows({load, MaskXor(R1, R1, "ffffff", "000000"), Eq(R1, "0a000000")}) ==
           rows + "%1 = slice %0+0, 3\n%2 = zext %1, 4\ntest %2 == 0a000000\n");
 }
 
 TEST_CASE("keys of concatenations are pieced together", "[ir][lower]") {
-  nft::Ruleset ruleset = MakeRuleset({{Meta(MetaKey::kL4proto, 1), Load(PayloadBase::kNetwork, 12, 4, 9),
-                                       Load(PayloadBase::kTransport, 2, 2, 10), Immediate(11, "07"), Lookup(5, 1)}});
+  nft::Ruleset ruleset =
+      MakeRuleset({{Meta(MetaKey::kL4proto, R1), Load(PayloadBase::kNetwork, 12, 4, R32(9)),
+                    Load(PayloadBase::kTransport, 2, 2, R32(10)), Set(R32(11), "07"), Lookup(5, R1)}});
   ruleset.tables[0].sets = {MakeSet("s", 5, nft::kSetConcat, 16)};
   REQUIRE(RowsOf(MustLower(ruleset)) ==
           "guard l4\n"
@@ -216,27 +221,27 @@ TEST_CASE("keys of concatenations are pieced together", "[ir][lower]") {
 }
 
 TEST_CASE("immediates are constants where they are read", "[ir][lower]") {
-  REQUIRE(LoweredRows({Immediate(1, "01000000"), Immediate(2, "ff"), Of(nft::MetaStore{Reg(1), MetaKey::kMark}),
-                       Of(nft::MetaStore{Reg(2), MetaKey::kPriority})}) ==
+  REQUIRE(LoweredRows({Set(R1, "01000000"), Set(R2, "ff"), Make(nft::MetaStore{R1, MetaKey::kMark}),
+                       Make(nft::MetaStore{R2, MetaKey::kPriority})}) ==
           "%0 = const 01000000\nset mark %0\n%1 = const ff000000\nset priority "
           "%1\n");
-  REQUIRE(LoweredRows({Of(nft::MetaStore{Reg(1), MetaKey::kNftrace})}) == "unsupported \"meta set nftrace\"\n");
+  REQUIRE(LoweredRows({Make(nft::MetaStore{R1, MetaKey::kNftrace})}) == "unsupported \"meta set nftrace\"\n");
 }
 
 TEST_CASE("verdicts", "[ir][lower]") {
-  REQUIRE(LoweredRows({Verdict(VerdictCode::kContinue), Verdict(VerdictCode::kJump, 2), Of(nft::Counter{}),
-                       Verdict(VerdictCode::kDrop)}) == "verdict jump d\n");
-  REQUIRE(LoweredRows({Verdict(VerdictCode::kGoto, 2)}) == "verdict goto d\n");
-  REQUIRE(LoweredRows({Verdict(VerdictCode::kBreak)}) == "verdict break\n");
-  REQUIRE(LoweredRows({Verdict(VerdictCode::kReturn)}) == "verdict return\n");
-  REQUIRE(LoweredRows({Of(nft::Reject{nft::RejectType::kIcmpx, 1}), Of(nft::Quota{})}) == "reject icmpx 1\n");
-  REQUIRE(LoweredRows({Of(nft::Reject{nft::RejectType::kTcpReset, 9})}) == "reject tcp-reset\n");
-  REQUIRE(LoweredRows({Of(nft::Reject{nft::RejectType::kIcmp, 3})}) == "reject icmp 3\n");
+  REQUIRE(LoweredRows({Give(VerdictCode::kContinue), Give(VerdictCode::kJump, 2), Make(nft::Counter{}),
+                       Give(VerdictCode::kDrop)}) == "verdict jump d\n");
+  REQUIRE(LoweredRows({Give(VerdictCode::kGoto, 2)}) == "verdict goto d\n");
+  REQUIRE(LoweredRows({Give(VerdictCode::kBreak)}) == "verdict break\n");
+  REQUIRE(LoweredRows({Give(VerdictCode::kReturn)}) == "verdict return\n");
+  REQUIRE(LoweredRows({Make(nft::Reject{nft::RejectType::kIcmpx, 1}), Make(nft::Quota{})}) == "reject icmpx 1\n");
+  REQUIRE(LoweredRows({Make(nft::Reject{nft::RejectType::kTcpReset, 9})}) == "reject tcp-reset\n");
+  REQUIRE(LoweredRows({Make(nft::Reject{nft::RejectType::kIcmp, 3})}) == "reject icmp 3\n");
 }
 
 TEST_CASE("counters behind the end of a rule stay to be read", "[ir][lower]") {
   const Program program = MustLower(MakeRuleset(
-      {{Of(nft::Counter{1, 1}), Verdict(VerdictCode::kDrop), Of(nft::Counter{20, 2}), Of(nft::Counter{30, 3})}}));
+      {{Make(nft::Counter{1, 1}), Give(VerdictCode::kDrop), Make(nft::Counter{20, 2}), Make(nft::Counter{30, 3})}}));
   REQUIRE(RowsOf(program) == "count #0\nverdict drop\n");
   REQUIRE(program.counters ==
           std::vector<CounterInfo>{{RuleId(0), 0, 1, 1}, {RuleId(0), 2, 2, 20}, {RuleId(0), 3, 3, 30}});
@@ -246,8 +251,8 @@ TEST_CASE("limits and logs carry their options", "[ir][lower]") {
   nft::Log log;
   log.prefix = "x";
   log.level = 5;
-  const Program program = MustLower(MakeRuleset({{Of(nft::Limit{10, 60, 0, nft::LimitType::kPackets, 1}), Of(log),
-                                                  Of(nft::Limit{5, 1, 7, nft::LimitType::kBytes, 0})}}));
+  const Program program = MustLower(MakeRuleset({{Make(nft::Limit{10, 60, 0, nft::LimitType::kPackets, 1}), Make(log),
+                                                  Make(nft::Limit{5, 1, 7, nft::LimitType::kBytes, 0})}}));
   REQUIRE(
       Print(program).starts_with("limit #0 rate 10 unit 60 burst 0 packets over\n"
                                  "limit #1 rate 5 unit 1 burst 7 bytes\n"
@@ -261,43 +266,43 @@ TEST_CASE("what no engine runs is named", "[ir][lower]") {
     const char* what;
   };
   const std::vector<Case> cases = {
-      {Of(nft::PayloadStore{}), "payload set"},
-      {Of(nft::Inner{}), "inner"},
-      {Of(nft::CtStore{Reg(1), CtKey::kMark, {}}), "ct set mark"},
-      {Of(nft::Notrack{}), "notrack"},
-      {Of(nft::Dynset{}), "dynset"},
-      {Of(nft::ObjectRef{}), "objref"},
-      {Of(nft::ObjectMapRef{}), "objref"},
-      {Of(nft::Quota{}), "quota"},
-      {Of(nft::Connlimit{}), "connlimit"},
-      {Of(nft::Last{}), "last"},
-      {Of(nft::Nat{}), "nat"},
-      {Of(nft::Masquerade{}), "masq"},
-      {Of(nft::Redirect{}), "redir"},
-      {Of(nft::Dup{}), "dup"},
-      {Of(nft::Fwd{}), "fwd"},
-      {Of(nft::Tproxy{}), "tproxy"},
-      {Of(nft::Socket{}), "socket"},
-      {Of(nft::ExthdrStore{}), "exthdr set"},
-      {Of(nft::Rt{}), "rt"},
-      {Of(nft::Fib{}), "fib"},
-      {Of(nft::Osf{}), "osf"},
-      {Of(nft::Xfrm{}), "xfrm"},
-      {Of(nft::Tunnel{}), "tunnel"},
-      {Of(nft::Numgen{}), "numgen"},
-      {Of(nft::Hash{}), "hash"},
-      {Of(nft::Queue{}), "queue"},
-      {Of(nft::Synproxy{}), "synproxy"},
-      {Of(nft::FlowOffload{}), "flow_offload"},
-      {Of(nft::CompatMatch{"conntrack", 3, {}}), "match conntrack"},
-      {Of(nft::CompatTarget{"LOG", 0, {}}), "target LOG"},
+      {Make(nft::PayloadStore{}), "payload set"},
+      {Make(nft::Inner{}), "inner"},
+      {Make(nft::CtStore{R1, CtKey::kMark, {}}), "ct set mark"},
+      {Make(nft::Notrack{}), "notrack"},
+      {Make(nft::Dynset{}), "dynset"},
+      {Make(nft::ObjectRef{}), "objref"},
+      {Make(nft::ObjectMapRef{}), "objref"},
+      {Make(nft::Quota{}), "quota"},
+      {Make(nft::Connlimit{}), "connlimit"},
+      {Make(nft::Last{}), "last"},
+      {Make(nft::Nat{}), "nat"},
+      {Make(nft::Masquerade{}), "masq"},
+      {Make(nft::Redirect{}), "redir"},
+      {Make(nft::Dup{}), "dup"},
+      {Make(nft::Fwd{}), "fwd"},
+      {Make(nft::Tproxy{}), "tproxy"},
+      {Make(nft::Socket{}), "socket"},
+      {Make(nft::ExthdrStore{}), "exthdr set"},
+      {Make(nft::Rt{}), "rt"},
+      {Make(nft::Fib{}), "fib"},
+      {Make(nft::Osf{}), "osf"},
+      {Make(nft::Xfrm{}), "xfrm"},
+      {Make(nft::Tunnel{}), "tunnel"},
+      {Make(nft::Numgen{}), "numgen"},
+      {Make(nft::Hash{}), "hash"},
+      {Make(nft::Queue{}), "queue"},
+      {Make(nft::Synproxy{}), "synproxy"},
+      {Make(nft::FlowOffload{}), "flow_offload"},
+      {Make(nft::CompatMatch{"conntrack", 3, {}}), "match conntrack"},
+      {Make(nft::CompatTarget{"LOG", 0, {}}), "target LOG"},
       {{nft::Counter{}, std::make_shared<const std::string>("?")}, "counter with attributes that are not known"},
   };
   for (const Case& c : cases) {
     INFO(c.what);
     const nft::Ruleset ruleset =
-        MakeRuleset({{Meta(MetaKey::kMark, 1), c.expression, Of(nft::Counter{}), Verdict(VerdictCode::kDrop)},
-                     {Of(nft::Counter{})}});
+        MakeRuleset({{Meta(MetaKey::kMark, R1), c.expression, Make(nft::Counter{}), Give(VerdictCode::kDrop)},
+                     {Make(nft::Counter{})}});
     const Program kept = MustLower(ruleset);
     REQUIRE(RowsOf(kept) == "%0 = meta mark\nunsupported \"" + std::string(c.what) + "\"\n");
     REQUIRE(kept.unsupported == std::vector<UnsupportedRule>{{RuleId(0), 1, c.what}});
@@ -312,11 +317,11 @@ TEST_CASE("what no engine runs is named", "[ir][lower]") {
 }
 
 TEST_CASE("the comment match of iptables always matches", "[ir][lower]") {
-  REQUIRE(LoweredRows({Of(nft::CompatMatch{"comment", 0, "text"}), Verdict(VerdictCode::kDrop)}) == "verdict drop\n");
+  REQUIRE(LoweredRows({Make(nft::CompatMatch{"comment", 0, "text"}), Give(VerdictCode::kDrop)}) == "verdict drop\n");
 }
 
 TEST_CASE("nat chains do not run as hooks", "[ir][lower]") {
-  nft::Ruleset ruleset = MakeRuleset({{Verdict(VerdictCode::kDrop)}});
+  nft::Ruleset ruleset = MakeRuleset({{Give(VerdictCode::kDrop)}});
   nft::BaseChain& base = *ruleset.tables[0].chains[0].base;
   base.type = nft::ChainType::kNat;
   REQUIRE(RowsOf(MustLower(ruleset)) == "unsupported \"nat chain\"\n");
@@ -324,7 +329,7 @@ TEST_CASE("nat chains do not run as hooks", "[ir][lower]") {
   ruleset.tables[0].flags = 1;  // Dormant: it never runs.
   REQUIRE(RowsOf(MustLower(ruleset)) == "verdict drop\n");
   REQUIRE(MustLower(ruleset).chains[0].dormant);
-  ruleset.tables[0].chains[0].rules[0].expressions = {Of(nft::Masquerade{})};
+  ruleset.tables[0].chains[0].rules[0].expressions = {Make(nft::Masquerade{})};
   const Program dormant = MustLower(ruleset);
   REQUIRE(dormant.items.empty());
   REQUIRE(dormant.unsupported.empty());
@@ -343,27 +348,27 @@ TEST_CASE("broken promises of validation are errors with a place", "[ir][lower]"
     const char* error;
   };
   const std::vector<Case> cases = {
-      {{Lookup(9, 1)}, "f:1: rule 10 of inet t, expression 0: lookup: no set with handle 9"},
-      {{Of(nft::Counter{}), Verdict(VerdictCode::kJump, 9)},
+      {{Lookup(9, R1)}, "f:1: rule 10 of inet t, expression 0: lookup: no set with handle 9"},
+      {{Make(nft::Counter{}), Give(VerdictCode::kJump, 9)},
        "f:1: rule 10 of inet t, expression 1: verdict: no chain with handle 9"},
-      {{Verdict(VerdictCode::kQueue)},
+      {{Give(VerdictCode::kQueue)},
        "f:1: rule 10 of inet t, expression 0: verdict: not one that a rule can "
        "give"},
-      {{Load(PayloadBase::kNetwork, 0, 64, 9)},
+      {{Load(PayloadBase::kNetwork, 0, 64, R32(9))},
        "f:1: rule 10 of inet t, expression 0: register 9 with 64 bytes is "
        "outside of the register file"},
-      {{Eq(1, "")},
+      {{Eq(R1, "")},
        "f:1: rule 10 of inet t, expression 0: register 1 with 0 bytes is "
        "outside of the register file"},
-      {{Shift(BitwiseOp::kLshift, 1, 1, 4, 32)},
+      {{Shift(R1, R1, 4, BitwiseOp::kLshift, 32)},
        "f:1: rule 10 of inet t, expression 0: bitwise: a shift is by 1 to 31"},
-      {{Byteorder(1, 1, 3, 3)},
+      {{Swap(R1, R1, 3, 3)},
        "f:1: rule 10 of inet t, expression 0: byteorder: an element has 2, 4 "
        "or 8 bytes"},
-      {{MaskXor(1, 1, "ff", "0000")},
+      {{MaskXor(R1, R1, "ff", "0000")},
        "f:1: rule 10 of inet t, expression 0: bitwise: mask or xor is not as "
        "long as the value"},
-      {{Range(1, nft::RangeOp::kEq, "00", "0000")},
+      {{InRange(R1, nft::RangeOp::kEq, "00", "0000")},
        "f:1: rule 10 of inet t, expression 0: range: the bounds differ in "
        "length"},
   };

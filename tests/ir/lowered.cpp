@@ -1,4 +1,4 @@
-#include "tests/ir/model_builder.h"
+#include "tests/ir/lowered.h"
 
 #include <catch2/catch.hpp>
 
@@ -100,80 +100,8 @@ class Evaluator {
 }  // namespace
 
 std::string RawBytes(std::string_view hex) {
-  std::string digits, bytes;
-  for (const char c : hex) {
-    if (c != ' ') digits += c;
-  }
-  for (size_t i = 0; i + 1 < digits.size(); i += 2) {
-    bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
-  }
-  return bytes;
-}
-
-Bytes16 ToBytes16(std::string_view hex) { return Bytes16(Span(RawBytes(hex))); }
-
-nft::Register Reg(uint32_t number) { return nft::Register::FromNetlink(number).value(); }
-
-nft::Expression Immediate(uint32_t dreg, std::string_view hex) {
-  return Of(nft::Immediate{Reg(dreg), ToBytes16(hex), {}});
-}
-
-nft::Expression Verdict(nft::VerdictCode code, nft::Handle chain) {
-  return Of(nft::Immediate{nft::Register(), {}, {code, chain}});
-}
-
-nft::Expression Cmp(uint32_t sreg, nft::CmpOp op, std::string_view hex) {
-  return Of(nft::Cmp{Reg(sreg), op, ToBytes16(hex)});
-}
-
-nft::Expression Range(uint32_t sreg, nft::RangeOp op, std::string_view from, std::string_view to) {
-  return Of(nft::Range{Reg(sreg), op, ToBytes16(from), ToBytes16(to)});
-}
-
-nft::Expression MaskXor(uint32_t sreg, uint32_t dreg, std::string_view mask, std::string_view xor_bits) {
-  const Bytes16 bytes = ToBytes16(mask);
-  return Of(nft::Bitwise{Reg(sreg),
-                         Reg(dreg),
-                         static_cast<uint8_t>(bytes.size()),
-                         nft::BitwiseOp::kMaskXor,
-                         bytes,
-                         ToBytes16(xor_bits),
-                         {},
-                         std::nullopt});
-}
-
-nft::Expression BitwiseConstant(nft::BitwiseOp op, uint32_t sreg, uint32_t dreg, std::string_view data) {
-  const Bytes16 bytes = ToBytes16(data);
-  return Of(nft::Bitwise{Reg(sreg), Reg(dreg), static_cast<uint8_t>(bytes.size()), op, {}, {}, bytes, std::nullopt});
-}
-
-nft::Expression BitwiseValue(nft::BitwiseOp op, uint32_t sreg, uint32_t sreg2, uint32_t dreg, uint8_t length) {
-  return Of(nft::Bitwise{Reg(sreg), Reg(dreg), length, op, {}, {}, {}, Reg(sreg2)});
-}
-
-nft::Expression Shift(nft::BitwiseOp op, uint32_t sreg, uint32_t dreg, uint8_t length, uint32_t count) {
-  Bytes16 data;
-  data.resize(4);
-  StoreNative(data.data(), count);
-  return Of(nft::Bitwise{Reg(sreg), Reg(dreg), length, op, {}, {}, data, std::nullopt});
-}
-
-nft::Expression Byteorder(uint32_t sreg, uint32_t dreg, uint8_t length, uint8_t size) {
-  return Of(nft::Byteorder{Reg(sreg), Reg(dreg), nft::ByteorderOp::kHton, length, size});
-}
-
-nft::Expression Load(nft::PayloadBase base, uint16_t offset, uint8_t length, uint32_t dreg) {
-  return Of(nft::PayloadLoad{Reg(dreg), base, offset, length});
-}
-
-nft::Expression Meta(nft::MetaKey key, uint32_t dreg) { return Of(nft::MetaLoad{Reg(dreg), key}); }
-
-nft::Expression Ct(nft::CtKey key, uint32_t dreg, std::optional<nft::Direction> direction) {
-  return Of(nft::CtLoad{Reg(dreg), key, direction});
-}
-
-nft::Expression Lookup(nft::Handle set, uint32_t sreg, std::optional<uint32_t> dreg, bool inverted) {
-  return Of(nft::Lookup{set, Reg(sreg), dreg ? std::optional(Reg(*dreg)) : std::nullopt, inverted ? 1U : 0U});
+  const testing::Bytes bytes = testing::FromHex(hex);
+  return {bytes.begin(), bytes.end()};
 }
 
 nft::Ruleset MakeRuleset(std::vector<Rule> rules) {
@@ -208,13 +136,6 @@ nft::Set MakeSet(std::string name, nft::Handle handle, uint32_t flags, uint32_t 
   return set;
 }
 
-nft::Element MakeElement(std::string_view key_hex, uint32_t flags) {
-  nft::Element element;
-  element.key = RawBytes(key_hex);
-  element.flags = flags;
-  return element;
-}
-
 Program MustLower(const nft::Ruleset& ruleset, bool partial) {
   absl::StatusOr<Program> program = Lower(ruleset, {.partial = partial});
   INFO(program.status());
@@ -245,20 +166,17 @@ std::string RowsOf(const Program& program) {
 std::string LoweredRows(Rule rule) { return RowsOf(MustLower(MakeRuleset({std::move(rule)}))); }
 
 std::string RegistersAfter(Rule rule, std::string_view packet_hex) {
-  Rule filled;
-  for (uint32_t reg = 1; reg <= 4; ++reg) {
-    std::string bytes;
-    for (uint32_t i = 0; i < 16; ++i) bytes += static_cast<char>((9 + reg) << 4 | i);
-    filled.push_back(Immediate(reg, ToHex(Span(bytes))));
-  }
+  using testing::R1, testing::R2, testing::R3, testing::R4;
+  Rule filled = {
+      testing::Set(R1, "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf"), testing::Set(R2, "b0b1b2b3b4b5b6b7b8b9babbbcbdbebf"),
+      testing::Set(R3, "c0c1c2c3c4c5c6c7c8c9cacbcccdcecf"), testing::Set(R4, "d0d1d2d3d4d5d6d7d8d9dadbdcdddedf")};
   filled.insert(filled.end(), rule.begin(), rule.end());
-  filled.push_back(Lookup(100, 1));
+  filled.push_back(testing::Lookup(100, R1));
   nft::Ruleset ruleset = MakeRuleset({filled});
   ruleset.tables[0].sets.push_back(MakeSet("registers", 100, 0, 64));
   nft::Set map = MakeSet("map", 101, nft::kSetMap, 4);
   map.data_len = 6;
-  map.elements = {MakeElement("a0a1a2a3")};
-  map.elements[0].data = RawBytes("010203040506");
+  map.elements = {testing::Element("a0a1a2a3", "010203040506")};
   ruleset.tables[0].sets.push_back(map);
   const Program program = MustLower(ruleset);
   const std::string key = Evaluator(program, RawBytes(packet_hex)).LastKey(program.items.at(0));
