@@ -94,6 +94,7 @@ rule 35 of input:
   verdict return
 rule 3 from ip nat pre "elsewhere":
   %0 = meta nfproto
+  %1 = meta? l4proto
   lookup %0 @ip nat s
   verdict jump ip nat sub
 omitted 4 fw.nft:40 expression 2 unsupported "nat"

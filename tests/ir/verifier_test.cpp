@@ -64,6 +64,8 @@ TEST_CASE("the verifier accepts what keeps its invariants and names what breaks 
       {"%0 = load? network+0, 4\nguard room.network 4\n%1 = load network+0, 4", ""},
       {"%0 = meta l4proto", RULE "row 0 (meta): no guard l4 of 0 on the way to it"},
       {"guard room.transport 1\n%0 = meta l4proto", ""},
+      {"%0 = meta? l4proto", ""},
+      {"%0 = meta? iifgroup", RULE "row 0 (meta): no such flag"},
       {"%0 = meta skuid", RULE "row 0 (meta): no guard meta of 10 on the way to it"},
       {"guard meta skgid\n%0 = meta skuid", RULE "row 1 (meta): no guard meta of 10 on the way to it"},
       {"guard meta iiftype\n%0 = meta iiftype", ""},
