@@ -113,10 +113,8 @@ class Orderer {
       case Op::kMap:
       case Op::kLookup:
         return false;
-      case Op::kMeta:
-        if (static_cast<nft::MetaKey>(row.key) == nft::MetaKey::kPrandom) return false;
-        [[fallthrough]];
       case Op::kLoad:
+      case Op::kMeta:
       case Op::kCt:
         return ir::RequiredGuards(row).count == 0;
       default: {

@@ -21,12 +21,11 @@ constexpr bool none = false, value = true, constant = false, opt_constant = fals
                chain = false, counter = false, limit = false, log = false, text = false;
 }  // namespace operand_word
 
-constexpr EffectKind EffectOf(OpKind kind, ir::Effects effects, std::string_view op) {
+constexpr EffectKind EffectOf(OpKind kind, ir::Effects effects) {
   if (kind == OpKind::kAction || kind == OpKind::kEnd) return EffectKind::kAlways;
-  if ((effects & ir::kSet) != 0) return EffectKind::kAsk;
-  // A random number is nobody's promise; what the row does to the generator is no effect.
-  if (op == "meta") return EffectKind::kNone;
-  return (effects & (ir::kSetsMeta | ir::kState | ir::kRandom)) != 0 ? EffectKind::kAlways : EffectKind::kNone;
+  // Lookups have one only in sets whose elements count, meta loads only of random numbers.
+  if ((effects & (ir::kSet | ir::kRandom)) != 0) return EffectKind::kAsk;
+  return (effects & (ir::kSetsMeta | ir::kState)) != 0 ? EffectKind::kAlways : EffectKind::kNone;
 }
 
 }  // namespace
@@ -43,7 +42,7 @@ using ir::kSetsMeta;
 using ir::kState;
 const OpShape kOpShapes[] = {
 #define OP(name, text, kind, a, b, c, effects) \
-  {kind_word::kind, operand_word::a, operand_word::b, effects, EffectOf(kind_word::kind, effects, text)},
+  {kind_word::kind, operand_word::a, operand_word::b, effects, EffectOf(kind_word::kind, effects)},
 #include "lib/ir/ops.def"
 #undef OP
 };
@@ -63,10 +62,9 @@ bool MayJump(const ir::SetInfo& set) {
          (set.catchall && jumps(*set.catchall));
 }
 
-// Whether `row` may go if nobody uses it: it neither changes anything nor ends the rule. A random number counts as
-// nothing changed, since the sequence is nobody's promise.
-bool IsDroppable(const Row& row) {
-  return ShapeOf(row).kind == OpKind::kValue && (ShapeOf(row).effects & (kBreaks | kState)) == 0;
+// Whether `row` may go if nobody uses it: it neither changes anything nor ends the rule.
+bool IsDroppable(const ir::Program& program, const Row& row) {
+  return ShapeOf(row).kind == OpKind::kValue && (ShapeOf(row).effects & kBreaks) == 0 && !HasEffect(program, row);
 }
 
 // Uses of the rows at the heads of blocks by the items inside; there are few such rows.
@@ -103,7 +101,7 @@ void KillUnused(ir::Program& program) {
       if (IsDead(row)) continue;
       const uint32_t uses =
           local[r - item.first_row] + (item.kind == ir::ItemKind::kBlock ? block_uses[r] : uint32_t{0});
-      if (uses == 0 && IsDroppable(row)) {
+      if (uses == 0 && IsDroppable(program, row)) {
         Kill(row);
         continue;
       }
@@ -174,17 +172,13 @@ void Compact(ir::Program& program) {
   program.origins.resize(to);
 }
 
-bool LookupHasEffect(const ir::Program& program, const Row& row) {
+bool MayHaveEffect(const ir::Program& program, const Row& row) {
+  if (row.op == Op::kMeta) return static_cast<nft::MetaKey>(row.key) == nft::MetaKey::kPrandom;
   const ir::SetInfo& set = program.sets[row.b];
   // The elements of a set that is data may be replaced by such that count; those of a constant one are known, but many
   // are not looked through once for each row that asks.
   constexpr size_t kLookedThrough = 256;
   return !set.constant || set.elements.size() > kLookedThrough || HasElementExpressions(set);
-}
-
-bool IsRepeatable(const ir::Program& program, const Row& row) {
-  if (ShapeOf(row).kind != OpKind::kValue || HasEffect(program, row)) return false;
-  return row.op != Op::kMeta || static_cast<nft::MetaKey>(row.key) != nft::MetaKey::kPrandom;
 }
 
 MetaKeys KeysSetBy(const ir::Program& program, const Row& row, MetaKeys by_chains) {

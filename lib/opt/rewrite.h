@@ -103,15 +103,18 @@ inline void MergeOrigin(ir::Program& program, uint32_t to, uint32_t from) {
 }
 
 // A row that others may not be moved across, because it does something that a packet which fails a test would not do.
-// Everything else of a rule is a conjunction of tests, and the values that they need.
-bool LookupHasEffect(const ir::Program& program, const ir::Row& row);
+// Everything else of a rule is a conjunction of tests, and the values that they need. Drawing a random number counts:
+// the same packets shall draw the same numbers, optimised or not.
+bool MayHaveEffect(const ir::Program& program, const ir::Row& row);
 inline bool HasEffect(const ir::Program& program, const ir::Row& row) {
   const EffectKind effect = ShapeOf(row).effect;
-  return effect == EffectKind::kAsk ? LookupHasEffect(program, row) : effect == EffectKind::kAlways;
+  return effect == EffectKind::kAsk ? MayHaveEffect(program, row) : effect == EffectKind::kAlways;
 }
 
-// A value that two rows agree about if their operands do: no effects, no randomness. It may still BREAK (exthdr).
-bool IsRepeatable(const ir::Program& program, const ir::Row& row);
+// A value that two rows agree about if their operands do. It may still BREAK (exthdr).
+inline bool IsRepeatable(const ir::Program& program, const ir::Row& row) {
+  return ShapeOf(row).kind == ir::OpKind::kValue && !HasEffect(program, row);
+}
 
 // Which metadata a row changes for the rows after it: a bit per nft::MetaKey. All bits for a row of unknown effect.
 using MetaKeys = uint64_t;
