@@ -1,5 +1,6 @@
 #include "tests/support/generate.h"
 
+#include "tests/support/model_builder.h"
 #include "tests/support/rule_generator.h"
 
 namespace nftjit::testing {
@@ -122,6 +123,20 @@ class RulesetGenerator {
 nft::Ruleset GenerateRuleset(Random& random, const GenerateOptions& options,
                              const std::vector<CraftedPacket>& packets) {
   return RulesetGenerator(random, options, packets).Generate();
+}
+
+nft::Ruleset GenerateValueRules(Random& random, const GenerateOptions& options,
+                                const std::vector<CraftedPacket>& packets, nft::Family family, uint32_t rules) {
+  RulesetBuilder builder;
+  builder.Table(family, "values");
+  builder.BaseChain("c", nft::kPrerouting, -300);
+  nft::Table& table = builder.ruleset().tables[0];
+  uint64_t next_handle = 1000;
+  const TableContext context{&table, &options, &packets, 1U << nft::kPrerouting, &next_handle};
+  for (uint32_t i = 0; i < rules; ++i) {
+    table.chains[0].rules.push_back(RuleGenerator(random, context, {}).GenerateValues());
+  }
+  return builder.ruleset();
 }
 
 CraftOptions CraftFor(const GenerateOptions& options, bool ethernet) {

@@ -28,6 +28,11 @@ struct GenerateOptions {
 
 nft::Ruleset GenerateRuleset(Random& random, const GenerateOptions& options, const std::vector<CraftedPacket>& packets);
 
+// One ip or ip6 table with one prerouting chain whose rules fill all registers and then load and compute, without a
+// test: for comparing register files.
+nft::Ruleset GenerateValueRules(Random& random, const GenerateOptions& options,
+                                const std::vector<CraftedPacket>& packets, nft::Family family, uint32_t rules);
+
 // How packets for `options` are made.
 CraftOptions CraftFor(const GenerateOptions& options, bool ethernet);
 

@@ -238,20 +238,43 @@ absl::Status ReadCounters(NetlinkSocket& socket, nft::Family family, std::vector
   });
 }
 
-absl::StatusOr<std::vector<ElementCounter>> ReadElementCounters(NetlinkSocket& socket, nft::Family family,
-                                                                std::string_view table, std::string_view set) {
+namespace {
+
+// Calls `visit` with each element's attribute.
+absl::Status ForEachElement(NetlinkSocket& socket, nft::Family family, std::string_view table, std::string_view set,
+                            absl::FunctionRef<void(const netlink::Attribute&)> visit) {
   std::string request;
   AttributeWriter writer(&request);
   writer.String(netlink::kElementsTable, table);
   writer.String(netlink::kElementsSet, set);
+  return socket.Dump(netlink::kGetSetElem, family, request, [&](nft::Family, AttributeCursor attributes) {
+    while (attributes.Next()) {
+      if (attributes.attribute().type() != netlink::kElementsList) continue;
+      for (AttributeCursor at(attributes.attribute()); at.Next();) visit(at.attribute());
+    }
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ElementCounter>> ReadElementCounters(NetlinkSocket& socket, nft::Family family,
+                                                                std::string_view table, std::string_view set) {
   std::vector<ElementCounter> out;
   absl::Status status =
-      socket.Dump(netlink::kGetSetElem, family, request, [&](nft::Family, AttributeCursor attributes) {
-        while (attributes.Next()) {
-          if (attributes.attribute().type() != netlink::kElementsList) continue;
-          for (AttributeCursor at(attributes.attribute()); at.Next();) ReadElement(at.attribute(), out);
-        }
-      });
+      ForEachElement(socket, family, table, set, [&](const netlink::Attribute& element) { ReadElement(element, out); });
+  if (!status.ok()) return status;
+  return out;
+}
+
+absl::StatusOr<std::vector<std::string>> ReadElementKeys(NetlinkSocket& socket, nft::Family family,
+                                                         std::string_view table, std::string_view set) {
+  std::vector<std::string> out;
+  absl::Status status = ForEachElement(socket, family, table, set, [&](const netlink::Attribute& element) {
+    for (AttributeCursor part(element); part.Next();) {
+      AttributeCursor value(part.attribute());
+      if (part.attribute().type() == netlink::kElementKey && value.Next()) out.emplace_back(value.attribute().Raw());
+    }
+  });
   if (!status.ok()) return status;
   return out;
 }

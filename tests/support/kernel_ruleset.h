@@ -48,6 +48,10 @@ struct ElementCounter {
 absl::StatusOr<std::vector<ElementCounter>> ReadElementCounters(NetlinkSocket& socket, nft::Family family,
                                                                 std::string_view table, std::string_view set);
 
+// The keys of all elements of one set.
+absl::StatusOr<std::vector<std::string>> ReadElementKeys(NetlinkSocket& socket, nft::Family family,
+                                                         std::string_view table, std::string_view set);
+
 }  // namespace nftjit::testing
 
 #endif  // NFTJIT_TESTS_SUPPORT_KERNEL_RULESET_H_

@@ -42,6 +42,20 @@ nft::Rule RuleGenerator::Generate() {
   return std::move(rule_);
 }
 
+nft::Rule RuleGenerator::GenerateValues() {
+  rule_.handle = (*context_.next_handle)++;
+  for (uint8_t word = 0; word < RegisterGuess::kWords; word = static_cast<uint8_t>(word + 4)) {
+    const Bytes bytes = random_.Bytes(16);
+    Emit(nft::Immediate{Register::Word(word), Bytes16(ByteSpan(bytes)), {}});
+    registers_.Store(word, bytes);
+  }
+  for (uint32_t loads = random_.Between(1, 3); loads > 0; --loads) {
+    RegisterValue value = LoadSomething();
+    for (uint32_t steps = random_.Below(4); steps > 0; --steps) value = Transform(value);
+  }
+  return std::move(rule_);
+}
+
 void RuleGenerator::AddUnit() {
   if (random_.OneIn(8)) return AddConcatenatedLookup();
   RegisterValue value = LoadSomething();

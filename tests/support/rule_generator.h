@@ -44,6 +44,8 @@ class RuleGenerator {
   // `targets`: chains that the rule may jump to.
   RuleGenerator(Random& random, const TableContext& context, std::vector<nft::Handle> targets);
   nft::Rule Generate();
+  // No test and no verdict: all registers filled, then loads and computations.
+  nft::Rule GenerateValues();
 
  private:
   // generate_values.cpp

@@ -9,6 +9,12 @@ constexpr size_t kAddresses = 12, kLinkHeader = 14, kTag = 4;
 
 bool IsTag(uint16_t type) { return type == 0x8100 || type == 0x88a8; }
 
+// Whether a tag stands behind the addresses, or `after` bytes further.
+bool HasTag(const Bytes& frame, size_t after = 0) {
+  return frame.size() >= kLinkHeader + kTag + after && IsTag(LoadBig16(frame.data() + kAddresses + after));
+}
+void RemoveTag(Bytes& frame) { frame.erase(frame.begin() + kAddresses, frame.begin() + kAddresses + kTag); }
+
 bool HasRouteOption(const Bytes& ip) {
   const size_t end = std::min<size_t>((ip[0] & 15U) * 4U, ip.size());
   for (size_t i = 20; i < end;) {
@@ -64,13 +70,18 @@ std::optional<StackView> ViewAt(Station station, Topology topology, ByteSpan pac
   if (view.link) {
     view.network = kLinkHeader;
     view.pkttype = PkttypeOf(packet, topology, station >= Station::kPrerouting);
-    const bool tagged = packet.size() >= kLinkHeader + kTag && IsTag(LoadBig16(packet.data() + kAddresses));
-    // At the L3 hooks the engines hide the tag themselves.
+    const bool tagged = HasTag(view.bytes);
+    // At the L3 hooks the engines hide a priority tag themselves; a second one the stack has taken off, too.
     const bool gone = station == Station::kArpInput || (station == Station::kEgress && topology != Topology::kBridged);
+    const bool layer3 = topology != Topology::kBridged && station >= Station::kPrerouting && !gone;
     if (tagged && gone) {
-      view.bytes.erase(view.bytes.begin() + kAddresses, view.bytes.begin() + kAddresses + kTag);
+      while (HasTag(view.bytes)) RemoveTag(view.bytes);
     } else if (tagged) {
       view.network += kTag;
+      if (layer3 && HasTag(view.bytes, kTag)) {
+        while (HasTag(view.bytes)) RemoveTag(view.bytes);
+        view.network = kLinkHeader;
+      }
     }
   }
   const bool routed = topology != Topology::kBridged;
