@@ -20,8 +20,8 @@ Chain ChainOf(const nft::Table& table, const nft::Chain& chain) {
   out.name = chain.name;
   out.dormant = (table.flags & kTableDormant) != 0;
   if (chain.base) {
-    out.base = BaseChainInfo{chain.base->type,   chain.base->hook,         chain.base->priority,
-                             chain.base->policy, chain.base->registration, chain.base->devices};
+    out.base = BaseChainInfo{chain.base->type,         chain.base->hook,    chain.base->priority, chain.base->policy,
+                             chain.base->registration, chain.base->devices, chain.base->counters};
   }
   return out;
 }

@@ -280,6 +280,11 @@ bool Parser::ReadBase(Chain* chain) {
     if (!in_.ReadName(&device.name, "the name of a device")) return false;
     base.devices.push_back(std::move(device));
   }
+  if (in_.AcceptWord("counter")) {
+    nft::Counter& counter = base.counters.emplace();
+    if (in_.AcceptWord("packets") && !in_.ReadNumber(&counter.packets, "packets")) return false;
+    if (in_.AcceptWord("bytes") && !in_.ReadNumber(&counter.bytes, "bytes")) return false;
+  }
   chain->base = std::move(base);
   return true;
 }

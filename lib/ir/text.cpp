@@ -199,6 +199,7 @@ void Writer::PrintBase(const Chain& chain) {
     Put(device.prefix ? " prefix " : " device ");
     AppendName(out_, device.name);
   }
+  if (base.counters) Put(" counter packets ", base.counters->packets, " bytes ", base.counters->bytes);
 }
 
 void Writer::PrintItem(const Chain& chain, const Item& item, size_t depth) {

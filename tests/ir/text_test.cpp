@@ -99,7 +99,7 @@ rule 3 from ip nat pre "elsewhere":
   verdict jump ip nat sub
 omitted 4 fw.nft:40 expression 2 unsupported "nat"
 chain inet fw "other chain":
-chain ip nat pre type nat hook prerouting priority 0 policy accept registration 7 dormant:
+chain ip nat pre type nat hook prerouting priority 0 policy accept registration 7 counter packets 3 bytes 99 dormant:
 chain ip nat sub:
 chain netdev t in hook ingress priority 0 policy accept device eth0 prefix "t@":
 )";
