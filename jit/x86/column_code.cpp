@@ -74,10 +74,14 @@ void Emitter::EmitColumnField(const ColumnField& field) {
     a_.vmovd(dword_ptr(rsp, kFieldSlot), xmm7);
     return;
   }
+  const ir::ValueId value(field.value);
   if (packet) {
     LoadPacked(kResult, LoadPlace(load, kPointer), field.length);
+  } else if (HomeOf(value).place == Place::kSlot) {
+    LoadPacked(kResult, Sized(SlotOf(value), field.offset, 0), field.length);
   } else {
-    Evaluate(kResult, ir::ValueId(field.value));
+    Evaluate(kResult, value);
+    if (field.offset != 0) a_.shr(rax, field.offset * 8);
   }
   EmitColumnBroadcast(field);
 }
@@ -163,7 +167,11 @@ void Emitter::EmitColumnGroup(const Cold& cold) {
   const uint32_t first = cold.row;
   const uint32_t count = std::min(kColumnGroup, static_cast<uint32_t>(run.rules.size()) - first);
   const std::span<const ColumnRule> rules = std::span(run.rules).subspan(first, count);
+  const Label resume = a_.newLabel();
   Mark(CodePart::kColumns, rules[0].item, program_.items[rules[0].item].first_row);
+  for (uint32_t i = 0; i < run.shared_guards; ++i) {
+    Branch(EmitGuard(program_.rows[run.shared_row + i]).Negated(), resume);
+  }
   for (uint32_t v = 0; v * kColumnLanes < count; ++v) {
     const Gp part = v == 0 ? kResult : kPointer;
     a_.vmovmskps(part.r32(), Vector(v));
@@ -172,42 +180,88 @@ void Emitter::EmitColumnGroup(const Cold& cold) {
     a_.or_(eax, ecx);
   }
   a_.vzeroupper();
-  const Label candidate = a_.newLabel(), after = a_.newLabel(), resume = a_.newLabel(), table = a_.newLabel();
   if (EmitRoomMasks(run, rules)) {
     a_.test(eax, eax);
     a_.jz(resume);
   }
+  if (!EmitUniformEnds(rules)) EmitCandidates(rules);
+  a_.bind(resume);
+  if (first + count < run.rules.size()) a_.vpbroadcastd(ymm7, dword_ptr(rsp, kFieldSlot));
+  a_.jmp(cold.next);
+}
+
+// If all that is left of every rule is a count and the same final verdict, or the verdict alone, rules are rows of a
+// table and the first candidate ends the chain.
+bool Emitter::EmitUniformEnds(std::span<const ColumnRule> rules) {
+  struct End {
+    uint32_t rule, counter_offset;
+  };
+  std::array<End, kColumnGroup> ends;
+  const auto rows_left = [&](const ColumnRule& rule) {
+    const ir::Item& item = program_.items[rule.item];
+    return std::span(program_.rows).subspan(rule.resume_row, item.first_row + item.row_count - rule.resume_row);
+  };
+  const std::span<const ir::Row> model = rows_left(rules[0]);
+  if (model.empty() || model.size() > 2 || model.back().op != ir::Op::kVerdict) return false;
+  if (model.size() == 2 && model[0].op != ir::Op::kCount) return false;
+  const nft::VerdictCode verdict = model.back().verdict();
+  if (verdict != nft::VerdictCode::kDrop && verdict != nft::VerdictCode::kAccept) return false;
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const std::span<const ir::Row> rows = rows_left(rules[i]);
+    if (rows.size() != model.size() || rows.back() != model.back() || rows[0].op != model[0].op) return false;
+    ends[i] = {program_.items[rules[i].item].rule.index, static_cast<uint32_t>(rows[0].a * sizeof(CounterSlot))};
+  }
+  a_.tzcnt(eax, eax);
+  const ByteSpan table(reinterpret_cast<const uint8_t*>(ends.data()), rules.size() * sizeof(End));
+  a_.lea(rdx, Sized(Literal(table), 0, 0));
+  if (model.size() == 2) a_.mov(ecx, dword_ptr(rdx, rax, 3, offsetof(End, counter_offset)));
+  a_.mov(eax, dword_ptr(rdx, rax, 3, offsetof(End, rule)));
+  const bool drop = verdict == nft::VerdictCode::kDrop;
+  if (model.size() == 2) {
+    a_.jmp(LabelOf(drop ? exit_counted_drop_ : exit_counted_accept_));
+  } else {
+    a_.jmp(Exit(verdict));
+  }
+  return true;
+}
+
+// Runs the rules whose bits are set in eax, each through a table of where its code begins; then falls through.
+void Emitter::EmitCandidates(std::span<const ColumnRule> rules) {
+  const Label candidate = a_.newLabel(), after = a_.newLabel(), table = a_.newLabel();
+  const Mem mask = dword_ptr(rsp, static_cast<int32_t>(kColumnMaskSlot));
   a_.bind(candidate);
   a_.blsr(ecx, eax);
-  a_.mov(dword_ptr(rsp, static_cast<int32_t>(kColumnMaskSlot)), ecx);
+  a_.mov(mask, ecx);
   a_.tzcnt(eax, eax);
   a_.lea(rdx, ptr(table));
   a_.movsxd(rax, dword_ptr(rdx, rax, 2));
   a_.add(rax, rdx);
   a_.jmp(rax);
 
-  std::vector<uint64_t> bodies;
+  MarkData();
+  a_.bind(table);
+  const uint64_t table_offset = a_.offset();
+  const std::array<uint32_t, kColumnGroup> places{};
+  a_.embed(places.data(), rules.size() * sizeof(uint32_t));
+
+  std::array<uint32_t, kColumnGroup> bodies;
   const RegisterMask outer = live_;
-  for (const ColumnRule& rule : rules) {
-    bodies.push_back(a_.offset());
-    live_ = outer | RegistersOf(program_.items[rule.item]);
-    EmitRuleRows(rule.item, rule.resume_row, after, /*hot=*/false);
+  for (size_t i = 0; i < rules.size(); ++i) {
+    bodies[i] = static_cast<uint32_t>(a_.offset() - table_offset);
+    live_ = outer | RegistersOf(program_.items[rules[i].item]);
+    EmitRuleRows(rules[i].item, rules[i].resume_row, after, /*hot=*/false);
   }
   live_ = outer;
+  const uint64_t end = a_.offset();
+  a_.setOffset(table_offset);
+  a_.embed(bodies.data(), rules.size() * sizeof(uint32_t));
+  a_.setOffset(end);
 
   Mark(CodePart::kColumns, rules[0].item, program_.items[rules[0].item].first_row);
   a_.bind(after);
-  a_.mov(eax, dword_ptr(rsp, static_cast<int32_t>(kColumnMaskSlot)));
+  a_.mov(eax, mask);
   a_.test(eax, eax);
   a_.jnz(candidate);
-  a_.bind(resume);
-  if (first + count < run.rules.size()) a_.vpbroadcastd(ymm7, dword_ptr(rsp, kFieldSlot));
-  a_.jmp(cold.next);
-
-  MarkData();
-  a_.bind(table);
-  const uint64_t base = code_.labelOffset(table);
-  for (const uint64_t body : bodies) a_.embedUInt32(static_cast<uint32_t>(body - base));
 }
 
 // Takes the rules out of the mask in eax whose guards ask for more room than there is. True if there may be such.

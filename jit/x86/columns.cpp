@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "jit/x86/native.h"
 #include "lib/ir/guards.h"
 
 namespace nftjit::x86 {
@@ -51,13 +52,14 @@ struct Traced {
 struct Candidate {
   ColumnTest test;
   uint32_t test_row = 0;
+  bool exact = true;      // The lane is the whole test.
   bool last_test = true;  // Nothing behind it in the rule can fail.
 };
 struct Candidates {
-  std::array<Candidate, 4> items;
+  std::array<Candidate, 8> items;
   uint8_t count = 0;
-  void Add(const ColumnTest& test, uint32_t row) {
-    if (count < items.size()) items[count++] = {test, row, true};
+  void Add(const ColumnTest& test, uint32_t row, bool exact) {
+    if (count < items.size()) items[count++] = {test, row, exact, exact};
   }
   [[nodiscard]] const Candidate* Find(const ColumnField& field) const {
     for (uint8_t i = 0; i < count; ++i) {
@@ -175,7 +177,28 @@ class ColumnPlanner {
       run.room = std::max(run.room, rule.room);
       run.rules.push_back(rule);
     }
+    ShareGuards(run);
     runs_.push_back(std::move(run));
+  }
+
+  // Guards that a few instructions check, and that all rules have next.
+  void ShareGuards(ColumnRun& run) const {
+    run.shared_row = run.rules[0].resume_row;
+    for (;; ++run.shared_guards) {
+      const uint32_t next = run.shared_row + run.shared_guards;
+      if (next >= program_.rows.size()) return Skip(run);
+      const Row& guard = program_.rows[next];
+      for (const ColumnRule& rule : run.rules) {
+        const ir::Item& item = program_.items[rule.item];
+        const uint32_t row = rule.resume_row + run.shared_guards;
+        const bool resumes = rule.resume_row != item.first_row;
+        if (!resumes || row >= item.first_row + item.row_count || program_.rows[row] != guard) return Skip(run);
+      }
+      if (guard.op != Op::kGuard || CallsRuntime(guard)) return Skip(run);
+    }
+  }
+  static void Skip(ColumnRun& run) {
+    for (ColumnRule& rule : run.rules) rule.resume_row += run.shared_guards;
   }
 
   static ir::GuardKind RoomGuard(ir::Base base) {
@@ -201,7 +224,7 @@ class ColumnPlanner {
         if (place != Place::kFused && place != Place::kNone) return;
       }
     }
-    rule.resume_row = candidate.test_row + 1;
+    rule.resume_row = candidate.test_row + (candidate.exact ? 1 : 0);
     rule.room = room;
   }
 
@@ -239,26 +262,47 @@ class ColumnPlanner {
 
   void AddCandidates(uint32_t item, uint32_t test_row, Candidates& candidates) const {
     const Row& test = program_.rows[test_row];
-    const std::optional<Traced> traced = Trace(item, test);
-    if (!traced) return;
-    const bool equality = test.comparison() == Comparison::kEq || test.comparison() == Comparison::kNeq;
+    const uint32_t length = program_.rows[test.a].length;
     const ByteSpan constant = program_.constants[ir::ConstId(test.b)];
-    if (equality) {
-      AddMasked(*traced, test, Packed(constant), test_row, candidates);
-    } else {
-      AddRange(*traced, test, constant, test_row, candidates);
+    const bool equality = test.comparison() == Comparison::kEq || test.comparison() == Comparison::kNeq;
+    if (length <= kFieldBytes) {
+      const std::optional<Traced> traced = Trace(item, test, 0, length);
+      if (traced && equality) AddMasked(*traced, test, Packed(constant), test_row, true, candidates);
+      if (traced && !equality) AddRange(*traced, test, constant, test_row, candidates);
+      return;
+    }
+    if (test.comparison() != Comparison::kEq) return;
+    // A long value is equal only if any four bytes of it are.
+    for (uint32_t at = 0; at + kFieldBytes <= length; at += kFieldBytes) {
+      const std::optional<Traced> traced = Trace(item, test, at, kFieldBytes);
+      if (!traced || traced->mask == 0) continue;
+      AddMasked(*traced, test, Packed(constant.subspan(at, kFieldBytes)), test_row, false, candidates);
     }
   }
 
-  void AddMasked(const Traced& traced, const Row& test, uint32_t value, uint32_t row, Candidates& candidates) const {
+  void AddMasked(const Traced& traced, const Row& test, uint32_t value, uint32_t row, bool exact,
+                 Candidates& candidates) const {
     if ((value & ~traced.mask) != 0) return;  // Known without a look.
-    const std::optional<ColumnField> field = Window(traced);
-    if (!field) return;
-    const uint32_t shift = (traced.offset - field->offset) * 8;
+    const ColumnField field = Window(traced);
+    const uint32_t shift = (traced.offset - field.offset) * 8;
     const bool inverted = test.comparison() == Comparison::kNeq;
     const uint32_t wanted = value ^ (traced.exclusive & traced.mask);
-    candidates.Add({*field, traced.mask << shift, wanted << shift, inverted}, row);
-    AddPrefixRange(traced, wanted, inverted, row, candidates);
+    candidates.Add({field, traced.mask << shift, wanted << shift, inverted}, row, exact);
+    if (exact) AddPrefixRange(traced, wanted, inverted, row, candidates);
+  }
+
+  // A masked field is seen in a window of four bytes, so that rules on its parts share a column: the aligned one, if it
+  // covers the field and lies inside the value.
+  [[nodiscard]] ColumnField Window(const Traced& traced) const {
+    ColumnField field = FieldOf(traced);
+    const uint32_t aligned = traced.offset & ~(kFieldBytes - 1);
+    field.offset = traced.offset + traced.length <= aligned + kFieldBytes ? aligned : traced.offset;
+    field.length = kFieldBytes;
+    if (field.source == Source::kPacket) return field;
+    const uint8_t whole = program_.rows[traced.source].length;
+    field.length = std::min<uint8_t>(whole, kFieldBytes);
+    field.offset = std::min<uint32_t>(field.offset, whole - field.length);
+    return field;
   }
 
   // A prefix or a single value is a range too, and may join a column of ranges.
@@ -269,7 +313,7 @@ class ColumnPlanner {
     const uint32_t all = UINT32_MAX >> (32 - traced.length * 8);
     const uint32_t host_bits = ~Swapped(traced.mask, traced.length) & all;
     if ((host_bits & (host_bits + 1)) != 0) return;
-    candidates.Add({field, Swapped(value, traced.length), host_bits, inverted}, row);
+    candidates.Add({field, Swapped(value, traced.length), host_bits, inverted}, row, true);
   }
 
   // A masked field is seen in a window of four bytes, so that rules on its parts share a column. Of a packet: the
@@ -323,7 +367,7 @@ class ColumnPlanner {
         lane.inverted = test.comparison() == Comparison::kNotIn;
       }
     }
-    candidates.Add(lane, row);
+    candidates.Add(lane, row, true);
   }
 
   [[nodiscard]] ColumnField FieldOf(const Traced& traced) const {
@@ -341,12 +385,11 @@ class ColumnPlanner {
   }
 
   // Follows slices, masks and exclusive ors by constants up to a load or to a value of an enclosing block.
-  [[nodiscard]] std::optional<Traced> Trace(uint32_t item, const Row& test) const {
-    const uint8_t length = program_.rows[test.a].length;
-    if (length > kFieldBytes) return std::nullopt;
-    const uint32_t all = UINT32_MAX >> (32 - length * 8);
-    Traced traced{test.a, 0, length,
-                  test.c == ir::ConstId::kNone ? all : Packed(program_.constants[ir::ConstId(test.c)]), 0};
+  // Bytes [offset, offset + length) of the test's operand.
+  [[nodiscard]] std::optional<Traced> Trace(uint32_t item, const Row& test, uint32_t offset, uint32_t length) const {
+    uint32_t mask = UINT32_MAX >> (32 - length * 8);
+    if (test.c != ir::ConstId::kNone) mask = Packed(program_.constants[ir::ConstId(test.c)].subspan(offset, length));
+    Traced traced{test.a, offset, length, mask, 0};
     for (;;) {
       const Row& row = program_.rows[traced.source];
       switch (row.op) {

@@ -1,9 +1,10 @@
 // Runs of rules that are tested eight at a time: which they are.
 //
-// A rule may join a column if one of its first tests compares a field of at most four bytes, and nothing before that
-// test has an effect. The column's comparison is then a necessary condition of the rule; where it passes, the rule runs
-// as ever from its first row, or from the row behind the test if all before it is known to hold. So a column never
-// decides anything but that a rule does not match, and the order of rules stays.
+// A rule may join a column if one of its first tests compares a field of at most four bytes, or asks for a longer one
+// to be equal to something (then four bytes of it are looked at), and nothing before that test has an effect. The
+// column's comparison is then a necessary condition of the rule; where it passes, the rule runs as ever from its first
+// row, or from the row behind the test if all before it is known to hold. So a column never decides anything but that a
+// rule does not match, and the order of rules stays.
 #ifndef NFTJIT_JIT_X86_COLUMNS_H_
 #define NFTJIT_JIT_X86_COLUMNS_H_
 
@@ -29,7 +30,7 @@ struct ColumnField {
   Order order = Order::kMasked;
   uint8_t length = 4;
   ir::Base base = ir::Base::kNetwork;  // kPacket
-  uint32_t offset = 0;                 // kPacket
+  uint32_t offset = 0;                 // In the packet from `base`, or in the value.
   uint32_t value = 0;                  // kValue: its row.
   bool operator==(const ColumnField&) const = default;
 };
@@ -54,6 +55,8 @@ struct ColumnRun {
   ColumnField field;
   bool room_proven = false;  // The field lies inside the packet.
   uint32_t room = 0;         // Else: room that is enough for the field and for every rule.
+  // Guards that every rule begins with where it resumes, as rows of the first rule; they are checked once for a group.
+  uint32_t shared_row = 0, shared_guards = 0;
   std::vector<ColumnRule> rules;
 };
 

@@ -196,6 +196,8 @@ class Emitter {
   void EmitColumnTests(const ColumnRun& run, uint32_t first, uint32_t count);
   void EmitShortField(const Cold& cold);
   void EmitColumnGroup(const Cold& cold);
+  bool EmitUniformEnds(std::span<const ColumnRule> rules);
+  void EmitCandidates(std::span<const ColumnRule> rules);
   bool EmitRoomMasks(const ColumnRun& run, std::span<const ColumnRule> rules);
 
   // op_lookup.cpp

@@ -9,8 +9,8 @@
 //               rsi, rdi                                                            on the stack after every call
 //   scratch     rax, rcx, operands, results, arguments                              one row
 //               rdx
-//   vectors     xmm0-7    operands; xmm7 holds the value that columns compare       one row; one run of columns
-//   rsp         rsp       homes and slots of the chain (lib: ChainPlan)             everything
+//   vectors     xmm0-5    operands; ymm7 holds the field that columns compare       one row; one run of columns
+//   rsp         rsp       homes and slots of the chain (plan.h)                     everything
 //
 // A chain's body is entered by `call` with frame, network and transport set; it returns an Outcome in eax and clobbers
 // everything else but those three. Only the entry of a base chain saves registers of the C caller.

@@ -1,6 +1,7 @@
 #include "random_program.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ std::string ToString(const ByteString& bytes) { return {bytes.begin(), bytes.end
 struct Scope {
   std::vector<uint32_t> values;
   ir::GuardSet guards;
+  std::optional<uint32_t> field;  // A value that the rules of a block begin with.
 };
 
 class Maker {
@@ -56,6 +58,7 @@ class Maker {
  private:
   void Items(uint32_t rules, const Scope& scope, int depth) {
     field_ = random_.Below(5) * 4;
+    ranges_ = random_.OneIn(3);
     while (rules > 0) {
       if (depth < 3 && random_.Percent(shape_.block_percent)) {
         const uint32_t inside = std::min(rules, 1 + random_.Below(depth == 0 ? 40 : 8));
@@ -88,6 +91,7 @@ class Maker {
     if (random_.OneIn(3)) Guard(scope, RandomGuard());
     if (random_.OneIn(2)) Test(scope);
     if (random_.OneIn(4)) Value(scope, 0);
+    if (shape_.columns) scope.field = BlockField(scope);
     EndRows(item);
     Items(rules, scope, depth + 1);
     program_.items[item].end = static_cast<uint32_t>(program_.items.size());
@@ -108,12 +112,44 @@ class Maker {
 
   // As most rules of real rulesets begin: one field of a header against one value.
   void FieldTest(Scope& scope) {
-    static constexpr uint8_t kLengths[] = {4, 4, 4, 2, 1, 3};
-    const uint8_t length = kLengths[random_.Below(6)];
+    const auto comparison = FieldComparison();
+    if (scope.field && !random_.OneIn(8)) {
+      Comparison(scope, Piece(scope, *scope.field), comparison);
+      if (random_.OneIn(2)) Guard(scope, {ir::GuardKind::kRoomNetwork, field_ + 4});
+      return;
+    }
+    const uint8_t length = random_.Pick<uint8_t>({4, 4, 4, 4, 2, 1, 3, 8, 16});
     const uint32_t offset = field_ + (length < 3 && random_.OneIn(2) ? 4 - length : 0);
-    Guard(scope, {random_.OneIn(2) ? ir::GuardKind::kRoomNetwork : ir::GuardKind::kRoomNetwork, offset + length});
+    const auto guard = random_.OneIn(20) ? ir::GuardKind::kUnfragmented : ir::GuardKind::kRoomNetwork;
+    if (guard == ir::GuardKind::kUnfragmented) Guard(scope, {guard, 0});
+    Guard(scope, {ir::GuardKind::kRoomNetwork, offset + length});
     Row load{Op::kLoad, length, static_cast<uint8_t>(ir::Base::kNetwork), 0, offset};
-    Comparison(scope, Define(scope, load), random_.OneIn(3) ? ir::Comparison::kNeq : ir::Comparison::kEq);
+    Comparison(scope, Piece(scope, Define(scope, load)), comparison);
+  }
+
+  ir::Comparison FieldComparison() {
+    if (ranges_) return static_cast<ir::Comparison>(random_.Below(8));
+    return random_.OneIn(4) ? ir::Comparison::kNeq : ir::Comparison::kEq;
+  }
+
+  // Sometimes only a part of a field, or some bits of it.
+  uint32_t Piece(Scope& scope, uint32_t value) {
+    const uint8_t length = program_.rows[value].length;
+    if (random_.OneIn(6)) return Logic(scope, value);
+    if (length == 1 || !random_.OneIn(6)) return value;
+    const uint32_t offset = random_.Below(length);
+    const auto part = static_cast<uint8_t>(1 + random_.Below(std::min(4U, length - offset)));
+    ByteString known;
+    if (!known_[value].empty()) known.assign(known_[value].begin() + offset, known_[value].begin() + offset + part);
+    return Define(scope, {Op::kSlice, part, 0, 0, value, offset}, known);
+  }
+
+  // A value that reads zeros outside the packet, or metadata.
+  std::optional<uint32_t> BlockField(Scope& scope) {
+    if (random_.OneIn(3)) return std::nullopt;
+    if (random_.OneIn(4)) return Meta(scope);
+    const uint8_t length = random_.Pick<uint8_t>({4, 4, 4, 2, 1, 8, 16});
+    return Define(scope, {Op::kLoad, length, static_cast<uint8_t>(ir::Base::kNetwork), ir::kOrZero, field_});
   }
 
   void RuleRow(Scope& scope) {
@@ -554,7 +590,8 @@ class Maker {
   ir::Program program_;
   std::vector<ByteString> known_;  // By row: the value's bytes for the sample; empty: not worked out.
   uint32_t chain_ = 0;
-  uint32_t field_ = 0;
+  uint32_t field_ = 0;   // Offset of what rules of a column look at.
+  bool ranges_ = false;  // Whether they compare by order.
 };
 
 }  // namespace
