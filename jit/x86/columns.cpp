@@ -316,23 +316,6 @@ class ColumnPlanner {
     candidates.Add({field, Swapped(value, traced.length), host_bits, inverted}, row, true);
   }
 
-  // A masked field is seen in a window of four bytes, so that rules on its parts share a column. Of a packet: the
-  // aligned one if it covers the field.
-  [[nodiscard]] std::optional<ColumnField> Window(const Traced& traced) const {
-    ColumnField field = FieldOf(traced);
-    if (field.source == Source::kValue) {
-      const uint8_t whole = program_.rows[traced.source].length;
-      if (whole > kFieldBytes) return std::nullopt;
-      field.offset = 0;
-      field.length = whole;
-      return field;
-    }
-    const uint32_t aligned = traced.offset & ~(kFieldBytes - 1);
-    field.offset = traced.offset + traced.length <= aligned + kFieldBytes ? aligned : traced.offset;
-    field.length = kFieldBytes;
-    return field;
-  }
-
   void AddRange(const Traced& traced, const Row& test, ByteSpan constant, uint32_t row, Candidates& candidates) const {
     const uint32_t all = UINT32_MAX >> (32 - traced.length * 8);
     const bool native = (test.flags & ir::kNative) != 0;
