@@ -48,7 +48,7 @@ bool HandwrittenServer::Control(const Headers& h) {
   if (h.room < 1) return false;
   const uint8_t type = h.transport[0];
   if (h.v4 && h.protocol == 1 && (type == 8 || type == 3 || type == 11)) return CountAnd(24, h, true);
-  if (h.protocol != 58) return false;
+  if (!h.v6 || h.protocol != 58) return false;
   if (type == 128 || type == 1 || type == 2 || type == 135 || type == 136 || type == 134) return CountAnd(25, h, true);
   return false;
 }
@@ -114,7 +114,7 @@ bool HandwrittenServer::Run(const Packet& packet) {
     return true;
   }
   h.transport = h.network + header;
-  h.room = h.length > header ? h.length - header : 0;
+  h.room = h.length > header && !h.later_fragment ? h.length - header : 0;
   if ((h.protocol == 6 || h.protocol == 17) && h.room >= 4) h.port = LoadBig16(h.transport + 2);
   return Decide(packet, h);
 }

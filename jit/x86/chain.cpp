@@ -47,7 +47,7 @@ void Emitter::EmitProgram() {
       const Row& row = program_.rows[i];
       const bool dead = ir::Info(row.op).kind == ir::OpKind::kValue && plan_.homes[i].place == Place::kNone;
       report_.rows += dead ? 0 : 1;
-      report_.called_rows += !dead && CallsRuntime(row) ? 1 : 0;
+      report_.called_rows += !dead && CallsRuntime(program_, row) ? 1 : 0;
     }
   }
   literals_label_ = a_.newLabel();
@@ -288,6 +288,9 @@ void Emitter::EmitPending() {
         break;
       case Cold::Kind::kVerdictMap:
         EmitVerdictMapDispatch(cold);
+        break;
+      case Cold::Kind::kMapElement:
+        EmitMapElement(cold);
         break;
       case Cold::Kind::kShortLoad:
         EmitShortLoad(cold);

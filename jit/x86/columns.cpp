@@ -194,7 +194,7 @@ class ColumnPlanner {
         const bool resumes = rule.resume_row != item.first_row;
         if (!resumes || row >= item.first_row + item.row_count || program_.rows[row] != guard) return Skip(run);
       }
-      if (guard.op != Op::kGuard || CallsRuntime(guard)) return Skip(run);
+      if (guard.op != Op::kGuard || CallsRuntime(program_, guard)) return Skip(run);
     }
   }
   static void Skip(ColumnRun& run) {

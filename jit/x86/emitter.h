@@ -83,13 +83,14 @@ class Emitter {
 
   // Code to be emitted out of line.
   struct Cold {
-    enum class Kind : uint8_t { kRule, kBlock, kVerdictMap, kShortLoad, kShortField, kColumnGroup };
+    enum class Kind : uint8_t { kRule, kBlock, kVerdictMap, kMapElement, kShortLoad, kShortField, kColumnGroup };
     Kind kind;
     RegisterMask live;
-    // kRule and kBlock: the row to go on with. kVerdictMap, kShortLoad: the row itself. kShortField, kColumnGroup: the
-    // first item of the run, and the group's first rule in it.
+    // kRule and kBlock: the row to go on with. kVerdictMap, kMapElement, kShortLoad: the row itself. kShortField,
+    // kColumnGroup: the first item of the run, and the group's first rule in it.
     uint32_t item, row;
-    Label entry, next;  // `next`: where the rule, block or group ends, or where the value is there.
+    Label entry, next;     // `next`: where the rule, block or group ends, or where the value is there.
+    uint32_t element = 0;  // kMapElement: of the verdict map.
   };
 
   // chain.cpp: order of code.
@@ -203,6 +204,8 @@ class Emitter {
   // op_lookup.cpp
   void KeyArgument(ir::ValueId key);
   Condition EmitLookup(const ir::Row& row);
+  Condition EmitSmallLookup(const ir::Row& row, const ir::SetInfo& set);
+  void EmitKeyCompares(const ir::SetInfo& set);
   Condition EmitMap(uint32_t row);
 
   // op_stateful.cpp
@@ -214,6 +217,8 @@ class Emitter {
   Next EmitVerdict(uint32_t item, const ir::Row& row, Label next);
   void EmitReject(uint32_t item, const ir::Row& row);
   void EmitVerdictMap(uint32_t item, uint32_t row, Label next);
+  void EmitSmallVerdictMap(uint32_t item, uint32_t row, const ir::SetInfo& set, Label next);
+  void EmitMapElement(const Cold& cold);
   void EmitVerdictMapDispatch(const Cold& cold);
   // Control to a chain: `target` is a label or a register.
   void EmitJump(const asmjit::Operand& target, Label next);

@@ -1,7 +1,10 @@
 #include "jit/x86/native.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <vector>
 
+#include "jit/x86/small_set.h"
 #include "lib/runtime/frame.h"
 
 namespace nftjit::x86 {
@@ -115,6 +118,8 @@ std::optional<Fact> ConntrackFact(CtKey key, uint8_t direction) {
   }
 }
 
+bool CallsChain(nft::VerdictCode code) { return code == nft::VerdictCode::kJump || code == nft::VerdictCode::kGoto; }
+
 }  // namespace
 
 std::optional<Fact> FactOf(const ir::Row& row) {
@@ -125,7 +130,7 @@ std::optional<Fact> FactOf(const ir::Row& row) {
   return fact;
 }
 
-bool CallsRuntime(const ir::Row& row) {
+bool CallsRuntime(const ir::Program& program, const ir::Row& row) {
   switch (row.op) {
     case Op::kMeta:
     case Op::kCt:
@@ -137,12 +142,13 @@ bool CallsRuntime(const ir::Row& row) {
       const auto key = static_cast<MetaKey>(row.key);
       return key != MetaKey::kMark && key != MetaKey::kPriority;
     }
+    case Op::kLookup:
+    case Op::kVerdictMap:
+      return SmallSetOf(program, row) == nullptr;
     case Op::kExthdr:
     case Op::kMap:
-    case Op::kLookup:
     case Op::kLimit:
     case Op::kLog:
-    case Op::kVerdictMap:
       return true;
     case Op::kConst:
     case Op::kStale:
@@ -169,12 +175,13 @@ bool CallsRuntime(const ir::Row& row) {
   return true;
 }
 
-bool MayCall(const ir::Row& row) {
+bool MayCall(const ir::Program& program, const ir::Row& row) {
   if (row.op == Op::kLoad) return (row.flags & ir::kOrZero) != 0;
-  if (row.op == Op::kVerdict) {
-    return row.verdict() == nft::VerdictCode::kJump || row.verdict() == nft::VerdictCode::kGoto;
-  }
-  return CallsRuntime(row);
+  if (row.op == Op::kVerdict) return CallsChain(row.verdict());
+  if (CallsRuntime(program, row)) return true;
+  if (row.op != Op::kVerdictMap) return false;
+  const std::vector<ir::SetElement>& elements = program.sets[row.b].elements;
+  return std::any_of(elements.begin(), elements.end(), [](const auto& element) { return CallsChain(element.verdict); });
 }
 
 }  // namespace nftjit::x86

@@ -24,9 +24,9 @@ std::optional<Fact> FactOf(const ir::Row& row);
 
 // Whether the code of `row` is a call into runtime/calls.h. (A load with kOrZero calls only for short packets and is
 // native.)
-bool CallsRuntime(const ir::Row& row);
+bool CallsRuntime(const ir::Program& program, const ir::Row& row);
 // Whether the code of `row` may call anything, chains included: then values must have homes in memory.
-bool MayCall(const ir::Row& row);
+bool MayCall(const ir::Program& program, const ir::Row& row);
 
 }  // namespace nftjit::x86
 

@@ -113,7 +113,7 @@ Condition Emitter::EmitGuard(const Row& row) {
 
 void Emitter::EmitSetMeta(const Row& row) {
   const auto key = static_cast<MetaKey>(row.key);
-  if (CallsRuntime(row)) {
+  if (CallsRuntime(program_, row)) {
     KeyArgument(row.value_a());
     a_.mov(rdi, frame_);
     a_.mov(esi, uint32_t{row.key});

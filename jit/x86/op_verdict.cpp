@@ -1,5 +1,7 @@
 // The ends of rules: verdict, vmap, reject; control between chains.
 #include "jit/x86/emitter.h"
+#include "jit/x86/native.h"
+#include "jit/x86/small_set.h"
 #include "lib/runtime/frame.h"
 
 namespace nftjit::x86 {
@@ -62,6 +64,7 @@ void Emitter::EmitReject(uint32_t item, const Row& row) {
 // Looks up; anything but a break goes on out of line, with the verdict in rax.
 void Emitter::EmitVerdictMap(uint32_t item, uint32_t row_index, Label next) {
   const Row& row = program_.rows[row_index];
+  if (const ir::SetInfo* set = SmallSetOf(program_, row)) return EmitSmallVerdictMap(item, row_index, *set, next);
   KeyArgument(row.value_a());
   a_.mov(rdi, frame_);
   a_.mov(esi, row.b);
@@ -70,6 +73,29 @@ void Emitter::EmitVerdictMap(uint32_t item, uint32_t row_index, Label next) {
   pending_.push_back({Cold::Kind::kVerdictMap, live_, item, row_index, a_.newLabel(), next});
   Branch(Condition::Flags(CondCode::kNE), pending_.back().entry);
   if (in_cold_) a_.jmp(next);  // In the line, it follows.
+}
+
+// A compare and a branch for each key, what it leads to out of line.
+void Emitter::EmitSmallVerdictMap(uint32_t item, uint32_t row_index, const ir::SetInfo& set, Label next) {
+  if (!set.elements.empty()) Evaluate(kResult, program_.rows[row_index].value_a());
+  for (uint32_t i = 0; i < set.elements.size(); ++i) {
+    const Cold cold{Cold::Kind::kMapElement, live_, item, row_index, a_.newLabel(), next, i};
+    pending_.push_back(cold);
+    a_.cmp(eax, PackedKey(set.elements[i]));
+    a_.je(cold.entry);
+  }
+  if (in_cold_) a_.jmp(next);
+}
+
+void Emitter::EmitMapElement(const Cold& cold) {
+  Mark(CodePart::kCold, cold.item, cold.row);
+  const ir::SetElement& element = program_.sets[program_.rows[cold.row].b].elements[cold.element];
+  Row verdict{};
+  verdict.op = Op::kVerdict;
+  verdict.key = static_cast<uint8_t>(element.verdict);
+  verdict.a = element.chain.index;
+  if (EmitVerdict(cold.item, verdict, cold.next) == Next::kEnded) return;
+  EmitRuleRows(cold.item, cold.row + 1, cold.next, /*hot=*/false);
 }
 
 void Emitter::EmitVerdictMapDispatch(const Cold& cold) {

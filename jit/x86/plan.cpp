@@ -25,9 +25,9 @@ bool IsComparison(const Row& row, bool ordered) {
 }
 
 // Ops that hand a pointer to their first operand to the runtime.
-bool TakesAddress(const Row& row) {
-  return row.op == Op::kLookup || row.op == Op::kMap || row.op == Op::kVerdictMap ||
-         (row.op == Op::kSetMeta && CallsRuntime(row));
+bool TakesAddress(const ir::Program& program, const Row& row) {
+  const bool passes_key = row.op == Op::kLookup || row.op == Op::kMap || row.op == Op::kVerdictMap;
+  return (passes_key || row.op == Op::kSetMeta) && CallsRuntime(program, row);
 }
 
 // Swaps that a few instructions in one register do.
@@ -90,7 +90,7 @@ class Planner {
       if (!address) ++uses.plain;
       uses.user = index;
     };
-    if (info.a == ir::Operand::kValue) add(row.a, TakesAddress(row));
+    if (info.a == ir::Operand::kValue) add(row.a, TakesAddress(program_, row));
     if (info.b == ir::Operand::kValue) add(row.b, false);
   }
 
@@ -106,8 +106,8 @@ class Planner {
     bool test_slot = false;
     for (const ir::Item& item : program_.ItemsOf(chain)) {
       for (const Row& row : program_.RowsOf(item)) {
-        plan.calls |= MayCall(row);
-        plan.jumps |= MayCall(row) && (row.op == Op::kVerdict || row.op == Op::kVerdictMap);
+        plan.calls |= MayCall(program_, row);
+        plan.jumps |= MayCall(program_, row) && (row.op == Op::kVerdict || row.op == Op::kVerdictMap);
         test_slot |= NeedsTestSlot(program_, row);
       }
     }
@@ -182,7 +182,7 @@ class Planner {
   [[nodiscard]] bool WantsRegister(uint32_t index, bool block, bool fused) const {
     const Row& row = program_.rows[index];
     const Uses& uses = uses_[index];
-    if (row.length > kRegisterBytes || uses.plain == 0 || CallsRuntime(row)) return false;
+    if (row.length > kRegisterBytes || uses.plain == 0 || CallsRuntime(program_, row)) return false;
     switch (row.op) {
       case Op::kConst:
       case Op::kStale:

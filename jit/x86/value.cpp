@@ -112,11 +112,11 @@ Condition Emitter::EmitValue(uint32_t row_index) {
       EmitLoadOrZero(row_index);
       return Condition::Constant(true);
     case Op::kMeta:
-      if (!CallsRuntime(row)) break;
+      if (!CallsRuntime(program_, row)) break;
       EmitMetaCall(row_index);
       return Condition::Constant(true);
     case Op::kCt:
-      if (!CallsRuntime(row)) break;
+      if (!CallsRuntime(program_, row)) break;
       EmitCtCall(row_index);
       return Condition::Constant(true);
     default:

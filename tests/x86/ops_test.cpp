@@ -49,7 +49,7 @@ struct Facts {
 };
 
 // The outcome of the base chain `c` of `text` on the sample packet, which must be the same on every variant.
-Observed RunText(const std::string& text, Bytes bytes = SamplePacket()) {
+Observed RunText(const std::string& text, Bytes bytes = SamplePacket(), ir::ChainId chain = ir::ChainId(0)) {
   const ir::Program program = MustParse(text);
   const GuardedBytes guarded(bytes);
   const Facts facts;
@@ -65,7 +65,7 @@ Observed RunText(const std::string& text, Bytes bytes = SamplePacket()) {
       packet.mark = 0x01020304;
       packet.iif = &facts.iif;
       packet.ct = &facts.ct;
-      const Observed observed = machine.Run(ir::ChainId(0), kInputIp, packet);
+      const Observed observed = machine.Run(chain, kInputIp, packet);
       if (map == 0 && avx2) first = observed;
       INFO(text << ToString(observed) << " on map " << map << (avx2 ? " with" : " without") << " AVX2");
       REQUIRE(observed == first);
@@ -245,6 +245,70 @@ TEST_CASE("metadata is set, and values loaded before keep what they were", "[x86
   REQUIRE(observed.mark == 0xaabbccdd);
   REQUIRE(observed.priority == 0x01020304);
   REQUIRE(observed.pkttype == 2);
+}
+
+// A constant set of `count` keys of the length of `keys`' elements, filled up in front with ones that are not there.
+std::string ConstantSet(std::string_view kind, size_t length, size_t count, const std::vector<std::string>& last) {
+  std::string text = std::string(kind) + " ip t s handle 2 exact key " + std::to_string(length) + " constant:\n";
+  for (size_t i = 0; i + last.size() < count; ++i) {
+    std::string key(length * 2, '0');
+    key[length * 2 - 2] = "0123456789abcdef"[i / 16];
+    key[length * 2 - 1] = "0123456789abcdef"[i % 16];
+    text += "  " + key + (kind == "vmap" ? " : accept\n" : "\n");
+  }
+  for (const std::string& element : last) text += "  " + element + '\n';
+  return text;
+}
+
+TEST_CASE("small constant sets are compared in place, long ones and the rest looked up", "[x86]") {
+  struct Key {
+    size_t length;
+    const char *load, *there, *elsewhere;
+  };
+  const Key keys[] = {{1, "network+8, 1", "3f", "f1"},
+                      {2, "transport+2, 2", "01bb", "bb01"},
+                      {4, "network+12, 4", "c0000281", "810200c0"},
+                      {6, "network+12, 6", "c00002810a01", "c00002810a02"}};
+  for (const Key& key : keys) {
+    for (const size_t count : {1, 2, 4, 5, 8, 9, 16, 17, 32, 33}) {
+      for (const bool there : {true, false}) {
+        for (const bool negated : {true, false}) {
+          const std::string text = ConstantSet("set", key.length, count, {there ? key.there : key.elsewhere}) +
+                                   "chain ip t c hook input priority 0 policy accept:\nrule 1:\n"
+                                   "  guard room.network 20\n  guard room.transport 20\n  %0 = load " +
+                                   key.load + "\n  lookup %0 " + (negated ? "not " : "") + "@s\n  verdict drop\n";
+          INFO(text);
+          CHECK((RunText(text).outcome == 0) == (there != negated));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("verdict maps of a few constants branch, others are looked up", "[x86]") {
+  struct Ending {
+    const char* verdict;
+    int32_t outcome;
+    uint32_t rule;  // In order of the text: of the chain d, the map, the one behind it.
+  };
+  const Ending endings[] = {{"drop", 0, 1},     {"accept", 1, 1},      {"return", -1, kNoRule},
+                            {"continue", 0, 2}, {"jump ip t d", 1, 0}, {"goto ip t d", 1, 0}};
+  for (const size_t count : {1, 2, 8, 9}) {
+    for (const Ending& ending : endings) {
+      for (const bool there : {true, false}) {
+        const std::string element = (there ? "01bb : " : "01bc : ") + std::string(ending.verdict);
+        const std::string text = ConstantSet("vmap", 2, count, {element}) +
+                                 "chain ip t d:\nrule 9:\n  verdict accept\n"
+                                 "chain ip t c hook input priority 0 policy accept:\nrule 1:\n"
+                                 "  guard room.transport 20\n  %0 = load transport+2, 2\n  vmap %0 @s\n"
+                                 "rule 2:\n  verdict drop\n";
+        INFO(text);
+        const Observed observed = RunText(text, SamplePacket(), ir::ChainId(1));
+        CHECK(observed.outcome == (there ? ending.outcome : 0));
+        CHECK(observed.rule == (there ? ending.rule : 2));
+      }
+    }
+  }
 }
 
 TEST_CASE("control between chains", "[x86]") {
