@@ -211,7 +211,7 @@ TEST_CASE("random programs of columns", "[x86][random]") {
     CompareProgram(seed + i, {.rules = 90, .block_values = 2, .block_percent = 4, .columns = true}, 60, tally);
   }
   Report("columns", tally);
-  CHECK(tally.column_rules > tally.rules / 4);
+  CHECK(tally.column_rules > tally.rules / 10);  // Most programs mix what rules look at.
 }
 
 }  // namespace
