@@ -291,7 +291,7 @@ TEST_CASE("verdict maps of a few constants branch, others are looked up", "[x86]
     int32_t outcome;
     uint32_t rule;  // In order of the text: of the chain d, the map, the one behind it.
   };
-  const Ending endings[] = {{"drop", 0, 1},     {"accept", 1, 1},      {"return", -1, kNoRule},
+  const Ending endings[] = {{"drop", 0, 1},     {"accept", 1, 1}, {"return", -1, kNoRule},
                             {"continue", 0, 2}, {"jump d", 1, 0}, {"goto d", 1, 0}};
   for (const size_t count : {1, 2, 8, 9}) {
     for (const Ending& ending : endings) {
