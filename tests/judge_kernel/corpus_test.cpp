@@ -59,7 +59,7 @@ std::vector<Bytes> CapturedPackets(const std::string& folder, bool frames) {
     for (size_t i = 0; i < std::min<size_t>(capture->size(), 6); ++i) {
       const Packet packet = capture->At(i);
       const bool ip = packet.protocol == 0x0800 || packet.protocol == 0x86dd;
-      if (frames ? capture->link(i) != LinkKind::kEthernet : !ip) continue;
+      if (frames ? packet.link_offset == Packet::kNoOffset : !ip) continue;
       const uint8_t* begin = packet.data + (frames ? packet.link_offset : packet.network_offset);
       const auto size = static_cast<size_t>(packet.data + packet.length - begin);
       if (size >= (frames ? 14U : 20U) && size <= 1500) packets.emplace_back(begin, begin + size);

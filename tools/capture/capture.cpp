@@ -7,16 +7,11 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <optional>
 
-#include "lib/support/bytes.h"
+#include "tools/capture/interfaces.h"
 
 namespace nftjit {
 namespace {
-
-// Numbers that pcap.h gives only as DLT_ of one platform.
-constexpr int kDltIpv4 = 228, kDltIpv6 = 229, kDltCooked2 = 276;
-constexpr uint32_t kCooked1Header = 16, kCooked2Header = 20;
 
 struct PcapCloser {
   void operator()(pcap_t* pcap) const { pcap_close(pcap); }
@@ -27,68 +22,30 @@ absl::Status Error(const std::string& path, std::string_view what) {
   return absl::InvalidArgumentError(path + ": " + std::string(what));
 }
 
-std::optional<LinkKind> KindOf(int datalink) {
-  switch (datalink) {
-    case DLT_EN10MB:
-      return LinkKind::kEthernet;
-    case DLT_RAW:
-    case kDltIpv4:
-    case kDltIpv6:
-      return LinkKind::kRawIp;
-    case DLT_LINUX_SLL:
-      return LinkKind::kCooked1;
-    case kDltCooked2:
-      return LinkKind::kCooked2;
-    default:
-      return std::nullopt;
-  }
-}
-
-int DatalinkOf(LinkKind kind) {
-  switch (kind) {
-    case LinkKind::kEthernet:
-      return DLT_EN10MB;
-    case LinkKind::kRawIp:
-      return DLT_RAW;
-    case LinkKind::kCooked1:
-      return DLT_LINUX_SLL;
-    case LinkKind::kCooked2:
-      return kDltCooked2;
-  }
-  return DLT_RAW;
-}
-
-uint16_t EthertypeOfIp(const uint8_t* data, uint32_t length) {
-  if (length == 0) return 0;
-  return data[0] >> 4 == 6 ? 0x86dd : data[0] >> 4 == 4 ? 0x0800 : 0;
-}
-
-// A cooked header tells packet type and protocol; there is no link header that rules could load.
-void FindCooked(Packet& packet, LinkKind kind) {
-  const uint32_t header = kind == LinkKind::kCooked1 ? kCooked1Header : kCooked2Header;
-  if (packet.length < header) {
-    packet.network_offset = packet.length;
-    return;
-  }
-  packet.network_offset = header;
-  const uint16_t type = kind == LinkKind::kCooked1 ? LoadBig16(packet.data) : packet.data[10];
-  packet.pkttype = static_cast<uint8_t>(type <= 4 ? type : 0);
-  packet.protocol = LoadBig16(packet.data + (kind == LinkKind::kCooked1 ? 14 : 0));
-}
-
-absl::StatusOr<PcapHandle> Open(const std::string& path) {
-  char message[PCAP_ERRBUF_SIZE] = "";
-  if (path == "-") {
-    PcapHandle handle(pcap_fopen_offline_with_tstamp_precision(stdin, PCAP_TSTAMP_PRECISION_NANO, message));
-    if (!handle) return Error("standard input", message);
-    return handle;
-  }
-  FILE* file = std::fopen(path.c_str(), "rbe");
+// The whole file, "-" being standard input.
+absl::StatusOr<std::string> ReadAll(const std::string& path) {
+  const bool standard_input = path == "-";
+  FILE* file = standard_input ? stdin : std::fopen(path.c_str(), "rbe");
   if (file == nullptr) return absl::NotFoundError(path + ": " + std::strerror(errno));
+  std::string bytes;
+  char chunk[size_t{1} << 16];
+  while (const size_t size = std::fread(chunk, 1, sizeof chunk, file)) bytes.append(chunk, size);
+  const int error = std::ferror(file) != 0 ? errno : 0;
+  if (!standard_input) std::fclose(file);
+  if (error != 0) return Error(path, std::strerror(error));
+  return bytes;
+}
+
+// `bytes` must live as long as the handle.
+absl::StatusOr<PcapHandle> Open(const std::string& shown, std::string& bytes) {
+  if (bytes.empty()) return Error(shown, "not a capture file: it is empty");
+  FILE* file = fmemopen(bytes.data(), bytes.size(), "rb");
+  if (file == nullptr) return absl::InternalError(shown + ": " + std::strerror(errno));
+  char message[PCAP_ERRBUF_SIZE] = "";
   PcapHandle handle(pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, message));
   if (!handle) {
     std::fclose(file);
-    return Error(path, std::string("not a capture file: ") + message);
+    return Error(shown, std::string("not a capture file: ") + message);
   }
   return handle;
 }
@@ -103,16 +60,19 @@ int HexDigit(char c) {
 }  // namespace
 
 absl::StatusOr<Capture> Capture::FromFile(const std::string& path) {
-  absl::StatusOr<PcapHandle> handle = Open(path);
+  const std::string shown = path == "-" ? "standard input" : path;
+  absl::StatusOr<std::string> bytes = ReadAll(path);
+  if (!bytes.ok()) return bytes.status();
+  UniteInterfaces(*bytes);
+  absl::StatusOr<PcapHandle> handle = Open(shown, *bytes);
   if (!handle.ok()) return handle.status();
   pcap_t* pcap = handle->get();
-  const std::string shown = path == "-" ? "standard input" : path;
-  const std::optional<LinkKind> kind = KindOf(pcap_datalink(pcap));
-  if (!kind) {
+  const LinkType* link = FindLinkType(pcap_datalink(pcap));
+  if (link == nullptr) {
     const char* name = pcap_datalink_val_to_name(pcap_datalink(pcap));
     return Error(shown, "link type " + std::to_string(pcap_datalink(pcap)) +
-                            (name != nullptr ? std::string(" (") + name + ")" : "") +
-                            " is not read; Ethernet, raw IP and Linux cooked v1 and v2 are");
+                            (name != nullptr ? std::string(" (") + name + ")" : "") + " is not read; " +
+                            LinkTypeNames() + " are");
   }
   Capture capture;
   pcap_pkthdr* header = nullptr;
@@ -121,7 +81,7 @@ absl::StatusOr<Capture> Capture::FromFile(const std::string& path) {
   while ((status = pcap_next_ex(pcap, &header, &data)) == 1) {
     capture.records_.push_back(
         {capture.bytes_.size(), header->caplen, header->len,
-         static_cast<uint64_t>(header->ts.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(header->ts.tv_usec), *kind});
+         static_cast<uint64_t>(header->ts.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(header->ts.tv_usec), link});
     capture.bytes_.insert(capture.bytes_.end(), data, data + header->caplen);
   }
   if (status != PCAP_ERROR_BREAK) {  // -2: the end of the file.
@@ -146,7 +106,7 @@ absl::Status Capture::AppendHex(std::string_view hex) {
     packet.push_back(static_cast<uint8_t>(high << 4 | low));
   }
   const auto size = static_cast<uint32_t>(packet.size());
-  records_.push_back({bytes_.size(), size, size, 0, LinkKind::kRawIp});
+  records_.push_back({bytes_.size(), size, size, 0, FindLinkType(DLT_RAW)});
   bytes_.insert(bytes_.end(), packet.begin(), packet.end());
   return absl::OkStatus();
 }
@@ -166,32 +126,21 @@ Packet Capture::At(size_t i) {
   packet.data = bytes_.data() + record.offset;
   packet.length = record.captured;
   packet.time_ns = record.time_ns;
-  switch (record.link) {
-    case LinkKind::kEthernet:
-      ParseEthernet(packet);
-      break;
-    case LinkKind::kRawIp:
-      packet.protocol = EthertypeOfIp(packet.data, packet.length);
-      break;
-    case LinkKind::kCooked1:
-    case LinkKind::kCooked2:
-      FindCooked(packet, record.link);
-      break;
-  }
+  record.link->find_packet(packet);
   return packet;
 }
 
 absl::Status Capture::Write(const std::string& path, const std::vector<bool>& keep) const {
-  std::optional<LinkKind> kind;
+  const LinkType* link = nullptr;
   for (size_t i = 0; i < size(); ++i) {
     if (!keep[i]) continue;
-    if (kind && *kind != records_[i].link) {
+    if (link != nullptr && link != records_[i].link) {
       return Error(path, "packets of several link types cannot be written to one file");
     }
-    kind = records_[i].link;
+    link = records_[i].link;
   }
   constexpr int kSnapLength = 262144;
-  const PcapHandle pcap(pcap_open_dead_with_tstamp_precision(DatalinkOf(kind.value_or(LinkKind::kRawIp)), kSnapLength,
+  const PcapHandle pcap(pcap_open_dead_with_tstamp_precision(link != nullptr ? link->number : DLT_RAW, kSnapLength,
                                                              PCAP_TSTAMP_PRECISION_NANO));
   pcap_dumper_t* dumper = pcap_dump_open(pcap.get(), path.c_str());
   if (dumper == nullptr) return Error(path, pcap_geterr(pcap.get()));

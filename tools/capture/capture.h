@@ -1,6 +1,6 @@
 // Reading packet captures (pcap, pcapng) with libpcap, and packets given as hex.
 //
-// Link types: Ethernet, raw IP (three numbers of it), Linux cooked v1 and v2.
+// Which link types: tools/capture/link_types.h.
 #ifndef NFTJIT_TOOLS_CAPTURE_CAPTURE_H_
 #define NFTJIT_TOOLS_CAPTURE_CAPTURE_H_
 
@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "nftjit/packet.h"
+#include "tools/capture/link_types.h"
 
 namespace nftjit {
-
-enum class LinkKind : uint8_t { kEthernet, kRawIp, kCooked1, kCooked2 };
 
 // All packets of one capture, their bytes end to end in one buffer.
 class Capture {
@@ -35,14 +34,12 @@ class Capture {
   [[nodiscard]] size_t short_packets() const;
 
   // Packet number `i` with its headers found: offsets, protocol, VLAN tag, packet type, time. The bytes stay in this
-  // object. An Ethernet frame or cooked packet too short for its link header has network_offset == length.
+  // object. A frame too short for its link header, or without a packet in it, has network_offset == length.
   [[nodiscard]] Packet At(size_t i);
-  // What a capture file of one link type would hold for it; for writing.
-  [[nodiscard]] LinkKind link(size_t i) const { return records_[i].link; }
   [[nodiscard]] uint64_t time_ns(size_t i) const { return records_[i].time_ns; }
   [[nodiscard]] uint32_t wire_length(size_t i) const { return records_[i].wire_length; }
 
-  // Writes the packets whose `keep[i]` is true as nanosecond pcap. All must be of one link kind.
+  // Writes the packets whose `keep[i]` is true as nanosecond pcap. All must be of one link type.
   [[nodiscard]] absl::Status Write(const std::string& path, const std::vector<bool>& keep) const;
 
  private:
@@ -50,7 +47,7 @@ class Capture {
     size_t offset;
     uint32_t captured, wire_length;
     uint64_t time_ns;
-    LinkKind link;
+    const LinkType* link;
   };
   std::vector<uint8_t> bytes_;
   std::vector<Record> records_;
