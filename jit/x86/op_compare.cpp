@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "jit/x86/emitter.h"
+#include "lib/support/fault.h"
 
 namespace nftjit::x86 {
 
@@ -268,7 +269,7 @@ Condition Emitter::EmitNarrowOrder(const Comparand& test) {
   switch (test.comparison) {
     case Comparison::kLt:
       compare(low);
-      return Condition::Flags(CondCode::kB);
+      return Condition::Flags(Has(Fault::kComparison) ? CondCode::kBE : CondCode::kB);
     case Comparison::kLte:
       compare(low);
       return Condition::Flags(CondCode::kBE);

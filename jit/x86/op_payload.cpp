@@ -1,6 +1,7 @@
 // Packet bytes: load, exthdr, and the guards of room.
 #include "jit/x86/emitter.h"
 #include "lib/runtime/frame.h"
+#include "lib/support/fault.h"
 
 namespace nftjit::x86 {
 
@@ -109,7 +110,7 @@ Condition Emitter::EmitRoomGuard(const Row& row) {
     default:
       break;
   }
-  a_.cmp(dword_ptr(frame_, RoomOffset(base)), row.a);
+  a_.cmp(dword_ptr(frame_, RoomOffset(base)), row.a - (Has(Fault::kBounds) ? 1 : 0));
   return Condition::Flags(CondCode::kAE);
 }
 

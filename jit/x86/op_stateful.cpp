@@ -1,6 +1,7 @@
 // State of the Instance: count, limit, log.
 #include "jit/x86/emitter.h"
 #include "lib/runtime/frame.h"
+#include "lib/support/fault.h"
 
 namespace nftjit::x86 {
 
@@ -12,6 +13,7 @@ void Emitter::EmitCount(const Row& row) {
   a_.mov(kPointer, qword_ptr(frame_, offsetof(Frame, counters)));
   a_.mov(eax, dword_ptr(frame_, offsetof(Frame, length)));
   a_.add(qword_ptr(kPointer, slot + static_cast<int32_t>(offsetof(CounterSlot, packets))), 1);
+  if (Has(Fault::kCounter)) return;
   a_.add(qword_ptr(kPointer, slot + static_cast<int32_t>(offsetof(CounterSlot, bytes))), rax);
 }
 

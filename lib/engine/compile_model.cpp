@@ -1,3 +1,4 @@
+// Compiles a ruleset model: lowers it, then as compile.cpp.
 #include <utility>
 
 #include "lib/engine/compile.h"

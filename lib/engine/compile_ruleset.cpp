@@ -1,3 +1,4 @@
+// Compile() for the public Ruleset, apart so that programs without it need no front end.
 #include "lib/engine/compile.h"
 #include "nftjit/ruleset.h"
 

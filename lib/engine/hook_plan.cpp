@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "lib/engine/clock_use.h"
+#include "lib/support/fault.h"
 
 namespace nftjit {
 namespace {
@@ -87,6 +88,7 @@ HookPlans::HookPlans(const ir::Program& program, const CompiledProgram& code) {
     std::sort(plan.steps.begin(), plan.steps.end(), [&program](const PlanStep& a, const PlanStep& b) {
       return RunsBefore(*program.chains[a.chain.index].base, *program.chains[b.chain.index].base);
     });
+    if (Has(Fault::kPriority)) std::reverse(plan.steps.begin(), plan.steps.end());
   }
 }
 

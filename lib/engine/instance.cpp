@@ -1,3 +1,4 @@
+// The mutable half of a program that runs: counters, limits and sets, and its Workers.
 #include "nftjit/instance.h"
 
 #include <time.h>

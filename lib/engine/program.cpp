@@ -1,3 +1,4 @@
+// What a Program tells of its rules, chains, counters and logs.
 #include "nftjit/program.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Packets through the chains of a hook.
 #include "nftjit/worker.h"
 
 #include <algorithm>

@@ -51,10 +51,8 @@ std::span<const EngineChoice> EngineChoices() {
       EngineChoice{"reference, optimised", &ReferenceEngine(), true},
       EngineChoice{"interp", &InterpreterEngine(), false},
       EngineChoice{"interp, optimised", &InterpreterEngine(), true},
-#ifdef NFTJIT_HAS_JIT
       EngineChoice{"x86", &X86Engine(), false},
       EngineChoice{"x86, optimised", &X86Engine(), true},
-#endif
   };
   return kChoices;
 }
