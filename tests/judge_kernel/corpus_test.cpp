@@ -8,7 +8,7 @@
 
 #include "lib/control/frontend.h"
 #include "lib/ir/lower.h"
-#include "tests/support/kernel_judge.h"
+#include "tests/support/kernel_case.h"
 #include "tests/support/requirement.h"
 #include "tests/support/ruleset_traffic.h"
 #include "tools/capture/capture.h"
@@ -180,8 +180,11 @@ void JudgeRuleset(const nft::Ruleset& compiled, const std::string& captures, Ker
     absl::StatusOr<std::optional<std::string>> wrong = (*judge)->Run(packet, &coverage);
     REQUIRE(wrong.ok());
     if (*wrong) {
+      const KernelCase shrunk = Shrink(**kernel, {live, ruleset, sent});
       FAIL_CHECK("kernel and engines disagree: " << **wrong << "\nafter shrinking: "
-                                                 << ShrinkAgainstKernel(**kernel, ruleset, sent));
+                                                 << Disagreement(**kernel, shrunk).value_or("not reproduced")
+                                                 << "\nsave this as tests/judge_kernel/cases/NAME.txt:\n"
+                                                 << Print(shrunk));
       return;
     }
   }

@@ -1,16 +1,18 @@
 // Seeded random rules and near-miss packets, judged by the live kernel. NFTJIT_SEED and NFTJIT_CASES change where it
 // begins and how many packets it sends; a failure prints what is left after shrinking.
+#include <absl/strings/str_cat.h>
+
 #include <catch2/catch.hpp>
 #include <iostream>
 
 #include "tests/support/checksums.h"
-#include "tests/support/kernel_judge.h"
+#include "tests/support/kernel_case.h"
 #include "tests/support/requirement.h"
 
 namespace nftjit::testing {
 namespace {
 
-constexpr uint64_t kDefaultPackets = 20000;
+constexpr uint64_t kDefaultPackets = 50000;
 constexpr size_t kPacketsPerRuleset = 80;
 
 struct Theme {
@@ -39,11 +41,14 @@ void MakeFlow(Random& random, std::vector<Bytes>& packets) {
   }
   if (packet[0] >> 4 == 4) packet[6] = packet[7] = 0;
   if (packet[0] >> 4 == 6) {
-    // No fragment header: destination options instead.
-    for (size_t next = 6, at = 40; at + 8 <= packet.size();) {
-      if (packet[next] == 44) packet[next] = 60, packet[at + 1] = 0;
-      if (packet[next] != 60 && packet[next] != 43 && packet[next] != 0 && packet[next] != 51) break;
+    // No fragment header, not even the beginning of one: destination options instead.
+    for (size_t next = 6, at = 40; at <= packet.size();) {
+      if (packet[next] == 44) {
+        packet[next] = 60;
+        if (at + 1 < packet.size()) packet[at + 1] = 0;
+      }
       const uint8_t kind = packet[next];
+      if (at + 8 > packet.size() || (kind != 60 && kind != 43 && kind != 0 && kind != 51)) break;
       next = at;
       at += kind == 51 ? (packet[at + 1] + 2U) * 4U : (packet[at + 1] + 1U) * 8U;
     }
@@ -51,7 +56,8 @@ void MakeFlow(Random& random, std::vector<Bytes>& packets) {
   FixChecksums(packet);
 }
 
-void RunRuleset(LiveKernel& kernel, const Theme& theme, uint64_t seed, KernelCoverage& coverage) {
+void RunRuleset(LiveKernel& kernel, const LiveKernelOptions& machine, const Theme& theme, uint64_t seed,
+                KernelCoverage& coverage) {
   GenerateOptions options;
   options.families = theme.families;
   options.for_kernel = true;
@@ -81,9 +87,12 @@ void RunRuleset(LiveKernel& kernel, const Theme& theme, uint64_t seed, KernelCov
     wrong = *result;
   }
   (*judge)->CountRules(coverage);
-  if (wrong)
-    FAIL("kernel and engines disagree: " << *wrong
-                                         << "\nafter shrinking: " << ShrinkAgainstKernel(kernel, ruleset, sent));
+  if (!wrong) return;
+  const KernelCase shrunk = Shrink(kernel, {machine, ruleset, sent});
+  FAIL("kernel and engines disagree: " << *wrong << "\nafter shrinking: "
+                                       << Disagreement(kernel, shrunk).value_or("not reproduced") << '\n'
+                                       << KeepFound("tests/judge_kernel/cases", absl::StrCat("seed-", seed),
+                                                    Print(shrunk)));
 }
 
 TEST_CASE("The kernel agrees on random rules and near-miss packets") {
@@ -102,7 +111,8 @@ TEST_CASE("The kernel agrees on random rules and near-miss packets") {
     INFO(kernel.status().ToString());
     REQUIRE(kernel.ok());
     const uint64_t end = all.packets + packets * theme.share / 100;
-    for (uint64_t i = 0; all.packets < end; ++i) RunRuleset(**kernel, theme, seed + i * kThemes.size() + number, all);
+    for (uint64_t i = 0; all.packets < end; ++i)
+      RunRuleset(**kernel, live, theme, seed + i * kThemes.size() + number, all);
   }
   std::cout << "kernel judge: " << Print(all);
   CHECK(all.dropped_early * 5 <= all.packets);

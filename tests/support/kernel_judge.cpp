@@ -5,7 +5,6 @@
 #include <map>
 
 #include "lib/engine/compile.h"
-#include "lib/nft/listing_printer.h"
 #include "tests/support/guarded_bytes.h"
 #include "tests/support/stack_view.h"
 
@@ -260,64 +259,6 @@ std::string Print(const KernelCoverage& coverage) {
   }
   return absl::StrCat(out, "\n  conntrack: new ", coverage.ct_new, " established ", coverage.ct_established,
                       " related ", coverage.ct_related, " invalid ", coverage.ct_invalid, "\n");
-}
-
-namespace {
-
-// What differs on `packets`, if the ruleset can be loaded and compiled.
-std::optional<std::string> Disagreement(LiveKernel& kernel, const nft::Ruleset& ruleset,
-                                        const std::vector<Bytes>& packets) {
-  absl::StatusOr<std::unique_ptr<KernelJudge>> judge = KernelJudge::Make(kernel, ruleset);
-  if (!judge.ok()) return std::nullopt;
-  for (const Bytes& packet : packets) {
-    absl::StatusOr<std::optional<std::string>> wrong = (*judge)->Run(packet);
-    if (wrong.ok() && *wrong) return *wrong;
-  }
-  absl::StatusOr<std::optional<std::string>> wrong = (*judge)->CompareElements();
-  return wrong.ok() ? *wrong : std::nullopt;
-}
-
-}  // namespace
-
-std::string ShrinkAgainstKernel(LiveKernel& kernel, nft::Ruleset ruleset, std::vector<Bytes> packets) {
-  if (std::vector<Bytes> last = {packets.back()}; Disagreement(kernel, ruleset, last)) packets = last;
-  for (bool better = true; better;) {
-    better = false;
-    for (nft::Table& table : ruleset.tables) {
-      for (nft::Chain& chain : table.chains) {
-        for (size_t i = chain.rules.size(); i-- > 0;) {
-          const nft::Rule rule = chain.rules[i];
-          chain.rules.erase(chain.rules.begin() + static_cast<ptrdiff_t>(i));
-          if (Disagreement(kernel, ruleset, packets)) {
-            better = true;
-          } else {
-            chain.rules.insert(chain.rules.begin() + static_cast<ptrdiff_t>(i), rule);
-          }
-        }
-      }
-    }
-  }
-  for (size_t i = packets.size(); i-- > 0 && packets.size() > 1;) {
-    const Bytes packet = packets[i];
-    packets.erase(packets.begin() + static_cast<ptrdiff_t>(i));
-    if (!Disagreement(kernel, ruleset, packets)) packets.insert(packets.begin() + static_cast<ptrdiff_t>(i), packet);
-  }
-  std::string out = Disagreement(kernel, ruleset, packets).value_or("not reproduced");
-  absl::StrAppend(&out, "\n");
-  for (const nft::Table& table : ruleset.tables) {
-    for (const nft::Chain& chain : table.chains) {
-      if (!chain.base && chain.rules.empty()) continue;
-      absl::StrAppend(&out, "chain ", std::string(nft::Name(table.family)), " ", table.name, " ", chain.name);
-      if (chain.base) {
-        absl::StrAppend(&out, " hook ", std::string(nft::HookName(table.family, chain.base->hook)), " priority ",
-                        chain.base->priority, " policy ", std::string(nft::Name(chain.base->policy)));
-      }
-      absl::StrAppend(&out, "\n");
-    }
-  }
-  absl::StrAppend(&out, nft::PrintListing(ruleset));
-  for (const Bytes& packet : packets) absl::StrAppend(&out, "packet ", ToHex(packet), "\n");
-  return out;
 }
 
 }  // namespace nftjit::testing

@@ -59,9 +59,6 @@ class KernelJudge {
   std::vector<bool> moved_;     // By counter.
 };
 
-// Drops rules while the kernel and we still disagree on `packets`; prints ruleset and packets to reproduce it.
-std::string ShrinkAgainstKernel(LiveKernel& kernel, nft::Ruleset ruleset, std::vector<Bytes> packets);
-
 }  // namespace nftjit::testing
 
 #endif  // NFTJIT_TESTS_SUPPORT_KERNEL_JUDGE_H_

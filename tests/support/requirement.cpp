@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 
 namespace nftjit::testing {
@@ -33,6 +34,17 @@ absl::Status FindCorpus(std::string* path) {
   std::error_code error;
   if (std::filesystem::is_directory(*path + "/rulesets", error)) return absl::OkStatus();
   return absl::NotFoundError(absl::StrCat("no folder ", *path, "/rulesets"));
+}
+
+std::string KeepFound(std::string_view folder, std::string_view name, const std::string& text) {
+  const std::string file = absl::StrCat(std::string(name), ".txt");
+  const char* found = std::getenv("NFTJIT_FOUND");
+  if (found == nullptr || *found == '\0') {
+    return absl::StrCat("save this as ", std::string(folder), "/", file, ":\n", text);
+  }
+  const std::filesystem::path path = std::filesystem::path(found) / file;
+  std::ofstream(path, std::ios::binary) << text;
+  return absl::StrCat("kept as ", path.string(), ", for ", std::string(folder));
 }
 
 uint64_t NumberFromEnvironment(const char* name, uint64_t fallback) {

@@ -21,6 +21,10 @@ bool MayRun(std::string_view what, const absl::Status& available);
 // where it is missing.
 absl::Status FindCorpus(std::string* path);
 
+// Where a shrunk failing case goes: with NFTJIT_FOUND, a folder, writes NAME.txt there and says so; without, tells to
+// save `text` as FOLDER/NAME.txt (of the source tree) and gives it. For the message of a failure.
+std::string KeepFound(std::string_view folder, std::string_view name, const std::string& text);
+
 // A number from the environment variable `name` (decimal, or hex after 0x), else `fallback`. For seeds and counts.
 uint64_t NumberFromEnvironment(const char* name, uint64_t fallback);
 
