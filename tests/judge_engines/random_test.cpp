@@ -1,5 +1,6 @@
 // Seeded random rules and near-miss packets through every engine, optimised and not. NFTJIT_SEED and NFTJIT_CASES
 // change where it begins and how many packets it runs; a failure names the seed of its program.
+#include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
 #include <catch2/catch.hpp>
@@ -70,9 +71,8 @@ void RunProgram(const Theme& theme, uint64_t seed, Coverage& coverage) {
   if (tester.ok()) (*tester)->CountPassedRules(coverage);
   if (!wrong) return;
   const EngineCase shrunk = Shrink({*lowered, ran});
-  FAIL("engines disagree: " << *wrong << "\nafter shrinking: " << Disagreement(shrunk).value_or("nothing")
-                            << "\nsave this as tests/judge_engines/cases/NAME.txt:\n"
-                            << Print(shrunk));
+  FAIL("engines disagree: " << *wrong << "\nafter shrinking: " << Disagreement(shrunk).value_or("nothing") << '\n'
+                            << KeepFound("tests/judge_engines/cases", absl::StrCat("seed-", seed), Print(shrunk)));
 }
 
 TEST_CASE("Engines agree on random rules and near-miss packets") {
