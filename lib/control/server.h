@@ -28,7 +28,7 @@ struct ServerOptions {
   RuleAnswer rule_answer = RuleAnswer::kTrue;  // kRefuseAll: see batch.h.
 };
 
-class Server final : public ClientHandler {
+class Server : public ClientHandler {
  public:
   explicit Server(ServerOptions options = {});
 

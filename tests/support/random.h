@@ -1,4 +1,5 @@
-// A small seeded generator: the same numbers on every machine, so that a seed names a case.
+// A small generator: numbers from a seed, the same on every machine, so that a seed names a case; or first from bytes
+// that a fuzzer writes.
 #ifndef NFTJIT_TESTS_SUPPORT_RANDOM_H_
 #define NFTJIT_TESTS_SUPPORT_RANDOM_H_
 
@@ -12,11 +13,15 @@ namespace nftjit::testing {
 class Random {  // SplitMix64.
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
+  // Two bytes of `script` decide the upper bits of a number, which are what choices look at; behind its end the seed
+  // goes on. `script` must outlive this.
+  Random(std::span<const uint8_t> script, uint64_t seed) : state_(seed), script_(script) {}
   uint64_t Next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
+    const uint64_t drawn = Draw();
+    if (script_.size() < 2) return drawn;
+    const uint64_t upper = uint64_t{script_[0]} << 8 | script_[1];
+    script_ = script_.subspan(2);
+    return upper << 48 | drawn >> 16;
   }
   // 0 to n - 1; n must not be 0.
   uint32_t Below(uint32_t n) { return static_cast<uint32_t>((Next() >> 32) * n >> 32); }
@@ -42,7 +47,15 @@ class Random {  // SplitMix64.
   Random Fork() { return Random(Next()); }
 
  private:
+  uint64_t Draw() {
+    uint64_t z = (state_ += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
   uint64_t state_;
+  std::span<const uint8_t> script_;
 };
 
 }  // namespace nftjit::testing
