@@ -234,8 +234,10 @@ class RuleRaiser {
   // The kernel's stack has looked at the whole of the fixed header.
   [[nodiscard]] bool IsPromised(const Row& guard) const {
     if (guard.guard() != GuardKind::kRoomNetwork) return false;
-    const nft::Family family = chain_.family == nft::Family::kInet ? nft::Family::kIp6 : chain_.family;
-    return guard.a <= NetworkRoomOf(family);
+    const std::span<const Row> rows = p_.RowsOf(item_);
+    const bool ipv6 = std::any_of(rows.begin(), rows.end(),
+                                  [&](const Row& row) { return row.op == Op::kTest && IsIpv6Test(p_, row); });
+    return guard.a <= NetworkRoomOf(ipv6 ? nft::Family::kIp6 : chain_.family);
   }
 
   // The rows up to here are one conjunction: guards that its loads do not imply need a load of their own.

@@ -3,8 +3,9 @@
 //
 // Left out of the comparison: the order of rules and sets (nft prints in the order of its messages), the names of
 // anonymous sets (`__set%d` before the kernel has named them), and what the kernel fills in on its own, which the model
-// has and nft's messages have not (Normalise() lists it).
+// has and nft's messages have not (Normalise() and what follows it list it).
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -25,9 +26,37 @@ std::string ReadFile(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string Normalise(const std::string& line) {
-  static const std::regex kAnonymous("__(set|map)[0-9]+");
-  return std::regex_replace(line, kAnonymous, "__$1%d");
+// Takes out of a line what nft's messages and the kernel's dumps have differently.
+std::string Normalise(std::string line) {
+  struct Rule {
+    std::regex what;
+    const char* to;
+  };
+  static const std::array<Rule, 6> kRules = {{
+      {std::regex("__(set|map|objmap)[0-9]+"), "__$1%d"},
+      // The kernel completes ranges of one value, and says in the flags what there is.
+      {std::regex("((addr|proto)_min reg ([0-9]+)) (addr|proto)_max reg \\3 "), "$1 "},
+      {std::regex("(\\[ (nat|redir|masq) .*?)( flags 0x[123])? \\]"), "$1 ]"},
+      {std::regex("(\\[ log prefix .*) level 4 "), "$1 "},
+      // The size of a set that rules add to.
+      {std::regex(" size 65535$"), ""},
+      // Elements that are given twice.
+      {std::regex("(\telement [^\t]*)((\t[^\t]*)*)\\1"), "$1$2"},
+  }};
+  for (const Rule& rule : kRules) {
+    for (std::string last; last != line;) {
+      last = line;
+      line = std::regex_replace(line, rule.what, rule.to);
+    }
+  }
+  return line;
+}
+
+// Interfaces have other numbers here.
+std::string NormaliseParagraph(const std::string& paragraph) {
+  static const std::regex kTest("(meta load [io]if => reg [0-9]+ \\]\n  \\[ cmp [a-z]+ reg [0-9]+) 0x[0-9a-f]{8}");
+  static const std::regex kForward("(immediate reg [0-9]+) 0x[0-9a-f]{8}( \\]\n  \\[ fwd sreg_dev)");
+  return std::regex_replace(std::regex_replace(paragraph, kTest, "$1 INDEX"), kForward, "$1 INDEX$2");
 }
 
 // A rule with its expressions, or a set with its elements, each as one text; sorted.
@@ -40,6 +69,10 @@ std::vector<std::string> Paragraphs(const std::string& listing) {
     if (!continues) paragraphs.emplace_back();
     paragraphs.back() += Normalise(line) + "\n";
   }
+  for (std::string& paragraph : paragraphs) paragraph = NormaliseParagraph(paragraph);
+  // nft prints the message of a set's elements also where there are none.
+  static const std::regex kNoElements("\\S+ \\S+ 0\n");
+  std::erase_if(paragraphs, [](const std::string& paragraph) { return std::regex_match(paragraph, kNoElements); });
   std::sort(paragraphs.begin(), paragraphs.end());
   return paragraphs;
 }

@@ -41,7 +41,10 @@ class ReferenceRun {
 
 // The first packet that two programs disagree about, as what they saw; nothing if they agree. Counters that `program`
 // does not have must not have moved.
-std::optional<std::string> Difference(const RandomCase& random_case, const ir::Program& program);
+// Some packets are cut.
+enum class Packets : uint8_t { kAll, kWithNetworkHeader };
+std::optional<std::string> Difference(const RandomCase& random_case, const ir::Program& program,
+                                      Packets which = Packets::kAll);
 
 }  // namespace nftjit::opt
 
