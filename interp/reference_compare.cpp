@@ -1,3 +1,4 @@
+// Tests: values against constants, as byte strings or integers.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,3 +1,4 @@
+// Lookups in sets and maps, by the runtime.
 #include "interp/reference_machine.h"
 #include "lib/runtime/calls.h"
 

@@ -1,3 +1,4 @@
+// Loads and guards: bytes of the packet, facts of it, extension headers and options.
 #include <cstring>
 
 #include "interp/reference_machine.h"

@@ -1,3 +1,4 @@
+// Counters, limits, logs, and metadata that is set.
 #include "interp/reference_machine.h"
 #include "lib/runtime/calls.h"
 

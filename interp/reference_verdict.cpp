@@ -1,3 +1,4 @@
+// The walk: rows of a rule, items of a chain, chains by verdict.
 #include "interp/reference_machine.h"
 #include "lib/runtime/calls.h"
 

@@ -1,3 +1,4 @@
+// The public Ruleset: from text, file or image.
 #include "nftjit/ruleset.h"
 
 #include <fstream>

@@ -1,3 +1,4 @@
+// Reads host files: docs/host-file.md.
 #include <arpa/inet.h>
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// Images to rulesets, every record checked as a message of a client is.
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 

@@ -1,3 +1,4 @@
+// Rulesets to images.
 #include <absl/container/flat_hash_map.h>
 
 #include <array>

@@ -1,3 +1,4 @@
+// Loads that generated code leaves to the runtime: short packets, inner headers.
 #include <algorithm>
 #include <cstring>
 

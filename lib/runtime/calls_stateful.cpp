@@ -1,3 +1,4 @@
+// Limits and logs, for engines.
 #include "lib/runtime/calls.h"
 #include "lib/runtime/effects.h"
 #include "lib/runtime/limit.h"

@@ -1,3 +1,4 @@
+// Which table serves a set, and what tables share: deadlines, data, the catch-all.
 #include "lib/runtime/set_tables.h"
 
 namespace nftjit {
