@@ -9,6 +9,7 @@
 #include "benchmarks/engine_lane.h"
 #include "benchmarks/prefix_rules.h"
 #include "benchmarks/switch_interpreter.h"
+#include "nftjit/engine.h"
 
 namespace nftjit::bench {
 
