@@ -14,6 +14,8 @@
 namespace nftjit::control {
 namespace {
 
+constexpr size_t kProcessName = 15;  // The kernel's names of processes are no longer.
+
 // The messages of a batch and their outcomes so far.
 struct Entry {
   Message message;
@@ -28,7 +30,11 @@ class Batch {
 
   void Add(const Message& message) { entries_.push_back({.message = message, .outcome = {}}); }
   std::vector<Entry>& entries() { return entries_; }
-  std::vector<std::string>& events() { return events_; }
+  // What echoing clients are told once the batch is committed.
+  std::vector<std::string> TakeEvents() {
+    for (const auto& [event, place] : places_) TellPlace(place, events_[event]);
+    return std::move(events_);
+  }
 
   // Applies every message; those that fail are left out. Returns the transaction.
   Transaction& Run() {
@@ -61,24 +67,37 @@ class Batch {
   Transaction& transaction() { return *transaction_; }
 
  private:
+  // The rule before, for one that is neither the first nor the last of its chain (as the kernel tells it).
+  static void TellPlace(const RulePlace& place, std::string& event) {
+    const nft::Chain* chain = place.table->MutableChain(place.chain);
+    if (chain == nullptr) return;  // It went in the same batch.
+    for (size_t i = 1; i + 1 < chain->rules.size(); ++i) {
+      if (chain->rules[i].handle != place.rule) continue;
+      netlink::AttributeWriter(&event).U64(netlink::kRulePosition, chain->rules[i - 1].handle);
+      StoreNative(reinterpret_cast<uint8_t*>(event.data()), static_cast<uint32_t>(event.size()));
+    }
+  }
+
   void Begin() {
     transaction_.emplace(state_, client_, features_);
     events_.clear();
+    places_.clear();
   }
 
   Outcome ApplyOne(const Message& message) {
     if (message.subsystem() != netlink::kNftablesSubsystem) {
       return Refused(EINVAL, {}, absl::StrFormat("message type 0x%04x is not of nf_tables", message.type));
     }
-    Operation operation{.transaction = *transaction_, .message = message, .notify = {}};
+    Operation operation{.transaction = *transaction_, .message = message, .notify = {}, .tell_place = {}};
     if (message.has(kFlagEcho)) {
       operation.notify = [&](uint8_t type, uint16_t flags, const Operation::WriteAttributes& write) {
         Datagram event(message);
-        event.Begin(type, flags, message.family, state_.generation + 1);
+        event.Begin(type, flags, message.family, state_.issued.generation + 1);
         netlink::AttributeWriter out = event.attributes();
         write(out);
         events_.push_back(event.Finish());
       };
+      operation.tell_place = [&](const RulePlace& place) { places_.emplace_back(events_.size() - 1, place); };
     }
     return Apply(operation);
   }
@@ -89,6 +108,7 @@ class Batch {
   std::vector<Entry> entries_;
   std::optional<Transaction> transaction_;
   std::vector<std::string> events_;
+  std::vector<std::pair<size_t, RulePlace>> places_;  // Of rules that events tell of.
 };
 
 // The BATCH_BEGIN itself: the subsystem must be ours and the generation, if given, the current one.
@@ -99,10 +119,21 @@ Outcome CheckBegin(const Message& begin, const State& state) {
   const netlink::Result<netlink::GenAttributes> attributes = netlink::ParseGenMessage(begin.bytes);
   if (!attributes.ok()) return attributes.error();
   const netlink::Attribute& generation = (*attributes)[netlink::kGenId];
-  if (generation && generation.U32() != state.generation) {
+  if (generation && generation.U32() != state.issued.generation) {
     return Refused(ERESTART, {}, "the ruleset has changed since the client read it");
   }
   return Fine();
+}
+
+// Ends what an echoing client is told.
+std::string NewGeneration(const Message& first, const State& state, const Client& client) {
+  Datagram event(first);
+  event.Begin(netlink::kNewGen, 0, 0, state.issued.generation);
+  netlink::AttributeWriter out = event.attributes();
+  out.U32(netlink::kGenId, state.issued.generation);
+  out.U32(netlink::kGenProcPid, client.port);
+  out.String(netlink::kGenProcName, client.program.substr(0, kProcessName));
+  return event.Finish();
 }
 
 bool IsRefusedRule(const Message& message, RuleAnswer rule_answer) {
@@ -157,8 +188,12 @@ BatchResult RunBatch(const State& state, const Message& begin, ByteSpan& rest, c
   }
   BatchResult result;
   if (commit) {
-    for (std::string& event : batch.events()) result.replies.push_back(std::move(event));
+    result.replies = batch.TakeEvents();
     result.state = std::move(batch.transaction()).Commit();
+    // The first message decides whether its sender is told of the new generation.
+    if (const std::vector<Entry>& entries = batch.entries(); !entries.empty() && entries[0].message.has(kFlagEcho)) {
+      result.replies.push_back(NewGeneration(entries[0].message, result.state, client));
+    }
   } else {
     result.state = std::move(batch.transaction()).Abandon();
   }

@@ -109,7 +109,7 @@ Outcome AddChain(const Operation& operation, const ChainAttributes& attributes, 
   if (!chain.ok()) return chain.error();
   if (chain->base.has_value()) chain->base->registration = operation.transaction.NewRegistration();
   if (!attributes[netlink::kChainName]) {
-    chain->name = absl::StrCat("__chain", operation.transaction.NewBindingChainNumber());
+    chain->name = absl::StrFormat("%s%d", kBindingChainPrefix, operation.transaction.NewBindingChainNumber());
   }
   const Attribute& id = attributes[netlink::kChainId];
   const nft::Chain& added = table.AddChain(*std::move(chain), id ? std::optional<uint32_t>(id.U32()) : std::nullopt);
@@ -117,12 +117,9 @@ Outcome AddChain(const Operation& operation, const ChainAttributes& attributes, 
   return Fine();
 }
 
-// A DELCHAIN with a hook takes devices off a netdev chain.
+// A DELCHAIN with a hook takes devices off a chain that has some.
 Outcome RemoveDevices(const Operation& operation, const ChainAttributes& attributes, nft::Chain& chain) {
   const Attribute& hook_attribute = attributes[netlink::kChainHook];
-  if (!chain.base.has_value() || !HasDevices(operation.family(), chain.base->hook)) {
-    return Refused(EOPNOTSUPP, hook_attribute, absl::StrFormat("chain %s has no devices", chain.name));
-  }
   const netlink::Result<nft::BaseChain> hook = netlink::DecodeHook(attributes, operation.family(), &*chain.base);
   if (!hook.ok()) return hook.error();
   std::vector<nft::Device>& devices = chain.base->devices;
@@ -177,7 +174,12 @@ Outcome DeleteChain(const Operation& operation, bool lenient) {
   }
   if (chain == nullptr) return lenient ? Fine() : Refused(ENOENT, at, "the chain does not exist");
   if ((chain->flags & nft::kChainBinding) != 0) return Refused(EOPNOTSUPP, {}, "a binding chain goes with its rule");
-  if ((*attributes)[netlink::kChainHook]) return RemoveDevices(operation, *attributes, *chain);
+  if ((*attributes)[netlink::kChainHook]) {
+    if (lenient) return Refused(EOPNOTSUPP, {}, "a chain's hook cannot be destroyed");
+    if (chain->base.has_value() && HasDevices(operation.family(), chain->base->hook)) {
+      return RemoveDevices(operation, *attributes, *chain);
+    }
+  }
 
   const uint32_t jumps = (*table)->uses().of(chain->handle);
   if (operation.message.has(kFlagNonRecursive) && (jumps > 0 || !chain->rules.empty())) {

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -170,19 +171,24 @@ Descriptor TakeSocket(int door) {
 class Supervisor {
  public:
   Supervisor(pid_t pid, Descriptor door, Descriptor out, Descriptor err, ClientHandler& handler)
-      : pid_(pid), door_(std::move(door)), out_(std::move(out)), err_(std::move(err)), handler_(handler) {}
+      : pid_(pid),
+        end_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
+        door_(std::move(door)),
+        out_(std::move(out)),
+        err_(std::move(err)),
+        handler_(handler) {}
 
   ChildOutcome Run(std::chrono::milliseconds timeout) {
-    const Clock::time_point deadline = Clock::now() + timeout;
+    const Clock::time_point start = Clock::now();
     while (!Reap(WNOHANG)) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      if (left <= 0) {
+      const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
+      if (timeout.count() != 0 && passed >= timeout) {
         kill(pid_, SIGKILL);
         Reap(0);
         outcome_.end = ChildOutcome::End::kTimedOut;
         break;
       }
-      Serve(static_cast<int>(std::min<int64_t>(left, 50)));
+      Serve();
     }
     // What the child wrote is in the pipes; somebody who inherited them is not waited for.
     Drain(out_, outcome_.output);
@@ -210,10 +216,11 @@ class Supervisor {
     return true;
   }
 
-  void Serve(int wait_ms) {
-    // A child that has closed its output is about to end.
-    if (!out_.open() && !err_.open()) wait_ms = 1;
-    std::vector<pollfd> fds = {{door_.get(), POLLIN, 0}, {out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}};
+  void Serve() {
+    // The child's end wakes us, where the kernel can tell it.
+    const int wait_ms = end_.open() ? 50 : 2;
+    std::vector<pollfd> fds = {
+        {door_.get(), POLLIN, 0}, {out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {end_.get(), POLLIN, 0}};
     for (const std::unique_ptr<Peer>& peer : peers_) fds.push_back(peer->Wanted());
     if (poll(fds.data(), fds.size(), wait_ms) <= 0) return;
     Drain(out_, outcome_.output);
@@ -233,6 +240,7 @@ class Supervisor {
   }
 
   const pid_t pid_;
+  Descriptor end_;  // Readable when the child has ended.
   Descriptor door_, out_, err_;
   ClientHandler& handler_;
   std::vector<std::unique_ptr<Peer>> peers_;
@@ -286,10 +294,10 @@ std::string DescribeEnd(const ChildOutcome& outcome, const ChildCommand& command
 
 absl::StatusOr<ChildOutcome> RunChild(const ChildCommand& command, ClientHandler& handler) {
   absl::StatusOr<Ends> door = OpenDoor();
-  absl::StatusOr<Ends> out = OpenPipe();
-  absl::StatusOr<Ends> err = OpenPipe();
   absl::StatusOr<Ends> exec_error = OpenPipe();
-  absl::StatusOr<Descriptor> input = OpenInput(command.input);
+  absl::StatusOr<Ends> out = command.callers_streams ? Ends() : OpenPipe();
+  absl::StatusOr<Ends> err = command.callers_streams ? Ends() : OpenPipe();
+  absl::StatusOr<Descriptor> input = command.callers_streams ? Descriptor() : OpenInput(command.input);
   for (const absl::Status& status : {door.status(), out.status(), err.status(), exec_error.status(), input.status()}) {
     if (!status.ok()) return status;
   }
@@ -310,9 +318,9 @@ absl::StatusOr<ChildOutcome> RunChild(const ChildCommand& command, ClientHandler
   const ChildSetup setup{.program = command.program.c_str(),
                          .arguments = argument_pointers.data(),
                          .environment = environment_pointers.data(),
-                         .input = input->get(),
-                         .output = out->childs.get(),
-                         .errors = err->childs.get(),
+                         .input = command.callers_streams ? STDIN_FILENO : input->get(),
+                         .output = command.callers_streams ? STDOUT_FILENO : out->childs.get(),
+                         .errors = command.callers_streams ? STDERR_FILENO : err->childs.get(),
                          .door = door->childs.get(),
                          .shim = shim.get(),
                          .exec_error = exec_error->childs.get(),

@@ -29,13 +29,16 @@ constexpr unsigned kArchitecture = 0;
 constexpr unsigned kX32Bit = 0;
 #endif
 
+// Of socket()'s type; the rest are flags.
+constexpr unsigned kSocketTypeMask = 0xf;
+
 void KeepOpen(int fd) {
   if (fd >= 0) fcntl(fd, F_SETFD, 0);
 }
 
 }  // namespace
 
-bool RefuseNetlinkSockets() {
+bool RefuseKernelSockets() {
   if (kArchitecture == 0) return false;
   // Without new privileges a setuid or setcap client runs as an ordinary one and heeds the preload.
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
@@ -48,7 +51,12 @@ bool RefuseNetlinkSockets() {
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket | kX32Bit, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 5, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[1])),
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, kSocketTypeMask),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_RAW, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
@@ -80,7 +88,7 @@ void BecomeChild(const ChildSetup& setup) {
   sigaction(SIGPIPE, &ordinary, nullptr);
 
   // Where there is no seccomp, the shim alone keeps the client from the kernel.
-  (void)RefuseNetlinkSockets();
+  (void)RefuseKernelSockets();
   execve(setup.program, setup.arguments, setup.environment);
   const int failure = errno;
   (void)!write(setup.exec_error, &failure, sizeof failure);

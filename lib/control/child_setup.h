@@ -17,12 +17,13 @@ struct ChildSetup {
   pid_t parent;               // The child ends when it does.
 };
 
-// Never returns. All descriptors are above 2.
+// Never returns. All descriptors are above 2, but for standard ones that stay what they are.
 [[noreturn]] void BecomeChild(const ChildSetup& setup);
 
-// Makes the kernel refuse netlink sockets to this thread and all it starts, with EPERM, and ends programs of another
-// architecture, which the shim could not reach. False where the kernel has no seccomp.
-bool RefuseNetlinkSockets();
+// Makes the kernel refuse to this thread and all it starts the sockets by which packet filters are changed, netlink and
+// (for legacy iptables and ipset) raw IP, with EPERM. Ends programs of another architecture, which the shim could not
+// reach. False where the kernel has no seccomp.
+bool RefuseKernelSockets();
 
 }  // namespace nftjit::control
 

@@ -46,7 +46,7 @@ void Connection::HandleFrame(uint16_t kind, uint16_t bus, ByteSpan payload, std:
   if (!greeted_) return Fail("the first frame is not a hello", output);
   switch (kind) {
     case NFTJIT_FRAME_REQUEST:
-      for (const std::string& datagram : handler_.Request(pid_, bus, payload)) {
+      for (const std::string& datagram : handler_.Request(caller_, bus, payload)) {
         AppendFrame(NFTJIT_FRAME_REPLY, datagram, output);
       }
       return AppendFrame(NFTJIT_FRAME_END, {}, output);
@@ -62,7 +62,7 @@ void Connection::HandleHello(ByteSpan payload, std::string& output) {
   const auto hello = LoadNative<nftjit_hello>(payload.data());
   if (hello.version != NFTJIT_WIRE_VERSION) return Fail("the shim belongs to another version of nftjit", output);
   greeted_ = true;
-  pid_ = hello.pid;
+  caller_ = {.pid = hello.pid, .program = std::string(AsText(payload.subspan(sizeof hello)))};
   const nftjit_welcome welcome{.version = NFTJIT_WIRE_VERSION, .host_names = handler_.allows_host_names() ? 1U : 0U};
   AppendFrame(NFTJIT_FRAME_WELCOME, AsText(welcome), output);
 }

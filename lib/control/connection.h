@@ -11,14 +11,20 @@
 
 namespace nftjit::control {
 
+// The process that asks.
+struct Caller {
+  uint32_t pid = 0;
+  std::string program;
+};
+
 // What a client asks. One request is answered before the next one is read.
 class ClientHandler {
  public:
   virtual ~ClientHandler() = default;
 
-  // What the client of process `pid` sent on a socket of netlink protocol `bus`, one or more messages. Returns the
-  // datagrams that it is to read.
-  virtual std::vector<std::string> Request(uint32_t pid, uint16_t bus, ByteSpan messages) = 0;
+  // What the client sent on a socket of netlink protocol `bus`, one or more messages. Returns the datagrams that it is
+  // to read.
+  virtual std::vector<std::string> Request(const Caller& caller, uint16_t bus, ByteSpan messages) = 0;
   struct Answer {
     uint32_t result = 0;  // nftjit_lookup_result.
     uint32_t number = 0;
@@ -49,7 +55,7 @@ class Connection {
 
   ClientHandler& handler_;
   std::string input_;
-  uint32_t pid_ = 0;
+  Caller caller_;
   bool greeted_ = false;
   bool failed_ = false;
 };

@@ -22,20 +22,21 @@ struct Query {
   const State& state;
   const Message& request;
   DumpWriter& writer;
+  std::vector<Dumped>& dumped;
 
   [[nodiscard]] bool wants(nft::Family family) const { return request.family == 0 || request.nft_family() == family; }
   // Calls `visit(table)` for the tables of the asked family, of the asked name if there is one.
   template <class Visit>
   void ForEachTable(const Attribute& name, Visit&& visit) const {
     for (const auto& entry : state.tables) {
-      const nft::Table& table = entry->table;
+      const nft::Table& table = *entry;
       if (wants(table.family) && (!name || table.name == name.String())) visit(table);
     }
   }
   [[nodiscard]] netlink::Result<const nft::Table*> Find(const Attribute& name) const {
     if (!name) return Refused(EINVAL, {}, "the message names no table");
     for (const auto& entry : state.tables) {
-      if (entry->table.family == request.nft_family() && entry->table.name == name.String()) return &entry->table;
+      if (entry->family == request.nft_family() && entry->name == name.String()) return entry.get();
     }
     return Refused(ENOENT, name, absl::StrFormat("table %s does not exist", name.String()));
   }
@@ -91,6 +92,7 @@ void WriteRule(const Query& query, const nft::Table& table, const netlink::Table
     const nft::Handle before = position == 0 ? 0 : chain.rules[position - 1].handle;
     netlink::EncodeRule(table.name, chain.name, chain.rules[position], before, names, out);
   });
+  query.dumped.push_back({table.handle, chain.rules[position].handle});
 }
 
 Outcome GetRules(const Query& query) {
@@ -153,11 +155,12 @@ Outcome GetElements(const Query& query) {
   if (set == nullptr) return Refused(name ? ENOENT : EINVAL, name, "the set does not exist");
   if (query.request.is_dump()) {
     DumpElements(**table, *set, query.writer);
+    for (size_t i = 0; i < set->elements.size(); ++i) query.dumped.push_back({(*table)->handle, set->handle, i});
     return Fine();
   }
   const Attribute& list = (*attributes)[netlink::kElementsList];
   if (!list) return Refused(EINVAL, {}, "the message has no list of elements");
-  return FindElements(**table, *set, list, query.writer);
+  return FindElements(**table, *set, list, query.writer, query.dumped);
 }
 
 Outcome GetObjects(const Query& query) {
@@ -168,6 +171,7 @@ Outcome GetObjects(const Query& query) {
     query.writer.Add(netlink::kNewObj, table.family, [&](netlink::AttributeWriter& out) {
       netlink::EncodeObject(table.name, object, uses.of(object.handle), names, out);
     });
+    query.dumped.push_back({table.handle, object.handle});
   };
   const Attribute& type = (*attributes)[netlink::kObjectTypeNumber];
   if (query.request.is_dump()) {
@@ -217,7 +221,7 @@ Outcome GetFlowtables(const Query& query) {
 
 Outcome GetGeneration(const Query& query) {
   query.writer.Add(netlink::kNewGen, nft::Family::kUnspec, [&](netlink::AttributeWriter& out) {
-    out.U32(netlink::kGenId, query.state.generation);
+    out.U32(netlink::kGenId, query.state.issued.generation);
     out.U32(netlink::kGenProcPid, static_cast<uint32_t>(getpid()));
     out.String(netlink::kGenProcName, "nftjit");
   });
@@ -271,9 +275,16 @@ bool IsGet(const Message& message) {
   }
 }
 
-std::vector<std::string> AnswerGet(const State& state, const Message& request) {
-  DumpWriter writer(request, state.generation);
-  if (Outcome outcome = Answer({state, request, writer}); outcome.error != 0) return {Acknowledge(request, outcome)};
+bool IsReset(const Message& message) {
+  const uint8_t operation = message.operation();
+  return operation == netlink::kGetRuleReset || operation == netlink::kGetSetElemReset ||
+         operation == netlink::kGetObjReset;
+}
+
+std::vector<std::string> AnswerGet(const State& state, const Message& request, std::vector<Dumped>& dumped) {
+  DumpWriter writer(request, state.issued.generation);
+  if (Outcome outcome = Answer({state, request, writer, dumped}); outcome.error != 0)
+    return {Acknowledge(request, outcome)};
   return writer.Finish();
 }
 

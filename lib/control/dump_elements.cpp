@@ -51,7 +51,8 @@ void DumpElements(const nft::Table& table, const nft::Set& set, DumpWriter& writ
   }
 }
 
-Outcome FindElements(const nft::Table& table, const nft::Set& set, const netlink::Attribute& list, DumpWriter& writer) {
+Outcome FindElements(const nft::Table& table, const nft::Set& set, const netlink::Attribute& list, DumpWriter& writer,
+                     std::vector<Dumped>& dumped) {
   const netlink::TableIndex names(table);
   nft::Set indexed = set;
   const ElementIndex index(indexed);
@@ -59,12 +60,7 @@ Outcome FindElements(const nft::Table& table, const nft::Set& set, const netlink
     const netlink::Result<nft::Element> wanted =
         netlink::DecodeElement(at.attribute(), set, names, netlink::ElementUse::kGet);
     if (!wanted.ok()) return wanted.error();
-    std::optional<uint32_t> found = index.FindCovering(set, *wanted);
-    if (found.has_value() && InsertionRulesOf(set) == InsertionRules::kInterval &&
-        (set.elements[*found].flags & nft::kElementIntervalEnd) != 0 &&
-        (wanted->flags & nft::kElementIntervalEnd) == 0) {
-      found.reset();  // The key lies above an end: in no interval.
-    }
+    const std::optional<uint32_t> found = index.FindCovering(set, *wanted);
     if (!found.has_value()) return Refused(ENOENT, at.attribute(), "the set has no such element");
     writer.Add(netlink::kNewSetElem, table.family, [&](netlink::AttributeWriter& out) {
       WriteHead(table, set, out);
@@ -72,6 +68,7 @@ Outcome FindElements(const nft::Table& table, const nft::Set& set, const netlink
       netlink::EncodeElement(set.elements[*found], set, names, out);
       (void)out.EndNest(item);
     });
+    dumped.push_back({table.handle, set.handle, *found});
   }
   return Fine();
 }

@@ -4,6 +4,7 @@
 
 #include "lib/control/dump_writer.h"
 #include "lib/control/operations.h"
+#include "lib/control/reset.h"
 #include "lib/nft/ruleset.h"
 
 namespace nftjit::control {
@@ -12,7 +13,8 @@ namespace nftjit::control {
 void DumpElements(const nft::Table& table, const nft::Set& set, DumpWriter& writer);
 
 // One message for each asked element: itself, or for intervals the boundary that covers it. ENOENT where there is none.
-Outcome FindElements(const nft::Table& table, const nft::Set& set, const netlink::Attribute& list, DumpWriter& writer);
+Outcome FindElements(const nft::Table& table, const nft::Set& set, const netlink::Attribute& list, DumpWriter& writer,
+                     std::vector<Dumped>& dumped);
 
 }  // namespace nftjit::control
 

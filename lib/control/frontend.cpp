@@ -22,20 +22,10 @@ struct Source {
   std::optional<std::string> text;
 };
 
-absl::StatusOr<ServerOptions> MakeServerOptions(const NftOptions& options) {
-  ServerOptions server;
-  server.host_names = options.dns;
-  if (options.host != nullptr) {
-    for (const auto& interface : options.host->interfaces()) {
-      if (absl::Status status = server.links.Add(interface.name.data(), interface.index); !status.ok()) return status;
-    }
-    server.users = options.host->users();
-    server.groups = options.host->groups();
-  }
-  for (const nft::Interface& interface : options.interfaces) {
-    if (absl::Status status = server.links.Add(interface.name, interface.index); !status.ok()) return status;
-  }
-  return server;
+absl::Status NotGreeted(const ChildCommand& command, std::string_view end) {
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s did not load the shim %s: is it statically linked, setuid, or a script that clears the environment? %s",
+      command.program, command.shim, end));
 }
 
 // A client's end that no ruleset explains; ok for one that ended with status 0 or with messages of its own.
@@ -54,11 +44,7 @@ absl::Status CheckEnd(const ChildOutcome& outcome, const ChildCommand& command) 
     case ChildOutcome::End::kExited:
       break;
   }
-  if (!outcome.greeted) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "%s did not load the shim %s: is it statically linked, setuid, or a script that clears the environment? %s",
-        command.program, command.shim, with_output));
-  }
+  if (!outcome.greeted) return NotGreeted(command, with_output);
   if (outcome.code == NFTJIT_EXIT_STATUS) return absl::InternalError(with_output);
   return absl::OkStatus();
 }
@@ -160,6 +146,22 @@ absl::StatusOr<nft::Ruleset> CompileNft(const Source& source, const NftOptions& 
 
 }  // namespace
 
+absl::StatusOr<ServerOptions> MakeServerOptions(const NftOptions& options) {
+  ServerOptions server;
+  server.host_names = options.dns;
+  if (options.host != nullptr) {
+    for (const auto& interface : options.host->interfaces()) {
+      if (absl::Status status = server.links.Add(interface.name.data(), interface.index); !status.ok()) return status;
+    }
+    server.users = options.host->users();
+    server.groups = options.host->groups();
+  }
+  for (const nft::Interface& interface : options.interfaces) {
+    if (absl::Status status = server.links.Add(interface.name, interface.index); !status.ok()) return status;
+  }
+  return server;
+}
+
 absl::StatusOr<nft::Ruleset> CompileNftFile(const std::string& path, const NftOptions& options) {
   if (path != "-") return CompileNft({.path = path, .text = std::nullopt}, options);
   return CompileNftText(std::string(std::istreambuf_iterator<char>(std::cin), {}), options);
@@ -177,6 +179,21 @@ absl::StatusOr<ChildOutcome> RunClient(Server& server, const std::vector<std::st
   command->arguments = arguments;
   command->input = std::move(input);
   return RunChild(*command, server);
+}
+
+absl::StatusOr<ChildOutcome> RunClientHere(Server& server, const std::vector<std::string>& arguments,
+                                           const NftOptions& options) {
+  if (arguments.empty()) return absl::InvalidArgumentError("no client program named");
+  absl::StatusOr<ChildCommand> command = MakeCommand(arguments.front(), options);
+  if (!command.ok()) return command.status();
+  command->arguments = arguments;
+  command->callers_streams = true;
+  command->timeout = std::chrono::milliseconds(0);
+  absl::StatusOr<ChildOutcome> outcome = RunChild(*command, server);
+  if (outcome.ok() && !outcome->greeted) {
+    return NotGreeted(*command, command->program + " " + DescribeEnd(*outcome, *command));
+  }
+  return outcome;
 }
 
 }  // namespace nftjit::control

@@ -49,6 +49,13 @@ absl::StatusOr<nft::Ruleset> CompileNftText(const std::string& text, const NftOp
 // is not an error of this function.
 absl::StatusOr<ChildOutcome> RunClient(Server& server, const std::vector<std::string>& arguments,
                                        const NftOptions& options = {}, std::optional<std::string> input = std::nullopt);
+// The same with the caller's standard streams, and without a timeout. FailedPrecondition where no process of the client
+// loaded the shim.
+absl::StatusOr<ChildOutcome> RunClientHere(Server& server, const std::vector<std::string>& arguments,
+                                           const NftOptions& options = {});
+
+// A server with the interfaces, users and groups of `options`.
+absl::StatusOr<ServerOptions> MakeServerOptions(const NftOptions& options);
 
 }  // namespace nftjit::control
 

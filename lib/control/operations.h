@@ -13,6 +13,12 @@
 
 namespace nftjit::control {
 
+// A rule by handles.
+struct RulePlace {
+  TableEdit* table;
+  nft::Handle chain, rule;
+};
+
 // Everything an operation works on. A failed operation may leave part of its work behind: its batch is lost anyway.
 struct Operation {
   Transaction& transaction;
@@ -20,6 +26,8 @@ struct Operation {
   // Calls for the event that tells clients of a change; only made for messages with NLM_F_ECHO. Null: nobody listens.
   using WriteAttributes = std::function<void(netlink::AttributeWriter&)>;
   std::function<void(uint8_t operation, uint16_t flags, const WriteAttributes&)> notify;
+  // Where the rule of the last event stands is told as of the end of the batch.
+  std::function<void(const RulePlace&)> tell_place;
 
   void Notify(uint8_t operation, uint16_t flags, const WriteAttributes& write) const {
     if (notify) notify(operation, flags, write);

@@ -17,8 +17,7 @@ using netlink::RuleAttributes;
 void NotifyRule(const Operation& operation, uint8_t type, uint16_t flags, const TableEdit& table,
                 const nft::Chain& chain, size_t position) {
   operation.Notify(type, flags, [&](netlink::AttributeWriter& out) {
-    const nft::Handle before = position == 0 ? 0 : chain.rules[position - 1].handle;
-    netlink::EncodeRule(table.table().name, chain.name, chain.rules[position], before, table, out);
+    netlink::EncodeRule(table.table().name, chain.name, chain.rules[position], /*position=*/0, table, out);
   });
 }
 
@@ -137,14 +136,17 @@ Outcome NewRule(const Operation& operation) {
     if (((*chain)->flags & nft::kChainBinding) != 0) {
       return Refused(EOPNOTSUPP, {}, "rules of a binding chain cannot be replaced");
     }
+    NotifyRule(operation, netlink::kDelRule, 0, **table, **chain, place->position);
     (*table)->ReplaceRule(chain_handle, place->position, *std::move(rule));
   } else {
     (*table)->InsertRule(chain_handle, place->position, *std::move(rule),
                          id ? std::optional<uint32_t>(id.U32()) : std::nullopt);
   }
   operation.transaction.last_rule = {(*table)->table().handle, handle};
-  const uint16_t flags = operation.message.flags & (kFlagAppend | kFlagReplace | kFlagCreate);
+  const uint16_t flags = (operation.message.flags & (kFlagCreate | kFlagExclusive)) |
+                         (operation.message.has(kFlagAppend | kFlagReplace) ? kFlagAppend : 0);
   NotifyRule(operation, netlink::kNewRule, flags, **table, *(*table)->MutableChain(chain_handle), place->position);
+  if (operation.tell_place) operation.tell_place({*table, chain_handle, handle});
   return Fine();
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <iterator>
 #include <utility>
 
@@ -31,7 +32,7 @@ std::vector<std::string> AnswerCompat(const Message& request) {
   return {answer.Finish()};
 }
 
-nft::Handle LastHandle(const nft::Table& table) {
+nft::Handle HighestHandle(const nft::Table& table) {
   nft::Handle last = 0;
   const auto see = [&](const auto& items) {
     for (const auto& item : items) last = std::max(last, item.handle);
@@ -42,6 +43,15 @@ nft::Handle LastHandle(const nft::Table& table) {
   see(table.flowtables);
   for (const nft::Chain& chain : table.chains) see(chain.rules);
   return last;
+}
+
+// 0 for other names.
+uint64_t BindingChainNumber(std::string_view name) {
+  uint64_t number = 0;
+  if (name.starts_with(kBindingChainPrefix)) {
+    std::from_chars(name.data() + kBindingChainPrefix.size(), name.data() + name.size(), number);
+  }
+  return number;
 }
 
 ClientHandler::Answer FindEntry(const std::map<std::string, uint32_t>& entries, std::string_view name) {
@@ -79,28 +89,30 @@ Server::Server(ServerOptions options) : options_(std::move(options)) {
 }
 
 void Server::Restore(const nft::Ruleset& ruleset) {
-  state_ = State();
+  state_ = State{.tables = {}, .issued = ruleset.issued};
+  nft::Issued& issued = state_.issued;
   for (const nft::Table& table : ruleset.tables) {
-    state_.tables.push_back(std::make_shared<const TableState>(TableState{table, LastHandle(table)}));
-    state_.last_table_handle = std::max(state_.last_table_handle, table.handle);
+    auto kept = std::make_shared<nft::Table>(table);
+    kept->last_handle = std::max(table.last_handle, HighestHandle(table));
+    state_.tables.push_back(std::move(kept));
+    issued.table = std::max(issued.table, table.handle);
     for (const nft::Chain& chain : table.chains) {
-      if (chain.base.has_value()) {
-        state_.last_registration = std::max(state_.last_registration, chain.base->registration);
-      }
-      if ((chain.flags & nft::kChainBinding) != 0) ++state_.last_binding_chain;
+      if (chain.base.has_value()) issued.registration = std::max(issued.registration, chain.base->registration);
+      issued.binding_chain = std::max(issued.binding_chain, BindingChainNumber(chain.name));
     }
   }
 }
 
 nft::Ruleset Server::ruleset() const {
   nft::Ruleset ruleset;
-  for (const auto& table : state_.tables) ruleset.tables.push_back(table->table);
+  for (const auto& table : state_.tables) ruleset.tables.push_back(*table);
   ruleset.interfaces = options_.links.interfaces();
+  ruleset.issued = state_.issued;
   return ruleset;
 }
 
-std::vector<std::string> Server::Request(uint32_t pid, uint16_t bus, ByteSpan messages) {
-  client_.port = pid;
+std::vector<std::string> Server::Request(const Caller& caller, uint16_t bus, ByteSpan messages) {
+  client_ = {.port = caller.pid, .program = caller.program};
   if (bus == NETLINK_NETFILTER) return Handle(messages);
   std::vector<std::string> datagrams;
   while (const std::optional<Message> message = NextMessage(messages)) {
@@ -118,6 +130,13 @@ std::vector<std::string> Server::Handle(ByteSpan request) {
   return datagrams;
 }
 
+std::vector<std::string> Server::Get(const Message& message) {
+  std::vector<Dumped> dumped;
+  std::vector<std::string> answers = AnswerGet(state_, message, dumped);
+  if (IsReset(message)) state_ = Reset(state_, dumped);
+  return answers;
+}
+
 std::vector<std::string> Server::HandleMessage(const Message& message, ByteSpan& rest) {
   if (!message.has_family_header()) return {Acknowledge(message, Refused(EINVAL, {}, "the message is too short"))};
   if (message.type == netlink::kBatchBegin) {
@@ -128,7 +147,7 @@ std::vector<std::string> Server::HandleMessage(const Message& message, ByteSpan&
   }
   switch (message.subsystem()) {
     case netlink::kNftablesSubsystem:
-      if (IsGet(message)) return AnswerGet(state_, message);
+      if (IsGet(message)) return Get(message);
       return {Acknowledge(message, Refused(EINVAL, {}, "a change must stand in a batch"))};
     case kCompatSubsystem:
       return AnswerCompat(message);

@@ -46,11 +46,12 @@ class Server : public ClientHandler {
   // With kRefuseAll: the rules refused so far, in the order of their messages.
   [[nodiscard]] const std::vector<RuleName>& refused_rules() const { return refused_rules_; }
 
-  std::vector<std::string> Request(uint32_t pid, uint16_t bus, ByteSpan messages) override;
+  std::vector<std::string> Request(const Caller& caller, uint16_t bus, ByteSpan messages) override;
   Answer Lookup(uint32_t kind, uint32_t number, std::string_view key) override;
   [[nodiscard]] bool allows_host_names() const override { return options_.host_names; }
 
  private:
+  std::vector<std::string> Get(const Message& message);
   std::vector<std::string> HandleMessage(const Message& message, ByteSpan& rest);
 
   ServerOptions options_;

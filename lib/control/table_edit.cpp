@@ -58,18 +58,17 @@ const Item* TableEdit::Named(const std::vector<Item>& items, const Index& index,
   return found == index.by_name.end() ? nullptr : &items[found->second];
 }
 
-TableEdit::TableEdit(TableState state, const netlink::KernelFeatures& features)
-    : state_(std::move(state)), features_(features), uses_(state_.table) {
-  Rebuild(state_.table.chains, chains_);
-  Rebuild(state_.table.sets, sets_);
-  Rebuild(state_.table.objects, objects_);
-  Rebuild(state_.table.flowtables, flowtables_);
+TableEdit::TableEdit(nft::Table table, const netlink::KernelFeatures& features)
+    : table_(std::move(table)), features_(features), uses_(table_) {
+  Rebuild(table_.chains, chains_);
+  Rebuild(table_.sets, sets_);
+  Rebuild(table_.objects, objects_);
+  Rebuild(table_.flowtables, flowtables_);
 }
 
 uint32_t TableEdit::TableUse() const {
-  const nft::Table& table = state_.table;
-  return static_cast<uint32_t>(table.chains.size() + table.sets.size() + table.objects.size() +
-                               table.flowtables.size());
+  return static_cast<uint32_t>(table_.chains.size() + table_.sets.size() + table_.objects.size() +
+                               table_.flowtables.size());
 }
 
 // ---- Chains and rules -------------------------------------------------------------------------------------------
@@ -77,8 +76,8 @@ uint32_t TableEdit::TableUse() const {
 nft::Chain& TableEdit::AddChain(nft::Chain chain, std::optional<uint32_t> id) {
   chain.handle = NewHandle();
   if (id.has_value()) chain_ids_.emplace(*id, chain.handle);
-  Enter(state_.table.chains, std::move(chain), chains_);
-  return state_.table.chains.back();
+  Enter(table_.chains, std::move(chain), chains_);
+  return table_.chains.back();
 }
 
 bool TableEdit::IsFreeForRename(std::string_view name) const {
@@ -86,17 +85,17 @@ bool TableEdit::IsFreeForRename(std::string_view name) const {
          std::none_of(renames_.begin(), renames_.end(), [&](const auto& rename) { return rename.second == name; });
 }
 
-TableState TableEdit::Release() && {
+nft::Table TableEdit::Release() && {
   Compact();
   for (auto& [handle, name] : renames_) {
     if (nft::Chain* chain = MutableChain(handle); chain != nullptr) chain->name = std::move(name);
   }
-  return std::move(state_);
+  return std::move(table_);
 }
 
 void TableEdit::RemoveChain(nft::Handle handle) {
   for (const nft::Rule& rule : MutableChain(handle)->rules) ReleaseRule(rule);
-  Erase(state_.table.chains, handle, chains_);
+  Erase(table_.chains, handle, chains_);
   RemoveOrphans();
 }
 
@@ -106,7 +105,7 @@ std::optional<TableEdit::BindingConflict> TableEdit::CheckBindings(const nft::Ru
     int error = 0;
     nft::ForEachReference(rule.expressions[i], [&](const nft::Reference& reference) {
       const nft::Set* set = SetByHandle(reference.handle);
-      const nft::Chain* chain = At(state_.table.chains, chains_, reference.handle);
+      const nft::Chain* chain = At(table_.chains, chains_, reference.handle);
       const bool exclusive = (set != nullptr && set->is(nft::kSetAnonymous)) ||
                              (chain != nullptr && (chain->flags & nft::kChainBinding) != 0);
       if (!exclusive) return;
@@ -160,7 +159,7 @@ void TableEdit::ReleaseRule(const nft::Rule& rule) {
       if (const nft::Set* set = SetByHandle(reference.handle); set != nullptr && set->is(nft::kSetAnonymous)) {
         orphan_sets_.push_back(reference.handle);
       }
-      const nft::Chain* chain = At(state_.table.chains, chains_, reference.handle);
+      const nft::Chain* chain = At(table_.chains, chains_, reference.handle);
       if (chain != nullptr && (chain->flags & nft::kChainBinding) != 0) orphan_chains_.push_back(reference.handle);
     });
   }
@@ -172,7 +171,7 @@ void TableEdit::RemoveOrphans() {
     orphan_chains_.pop_back();
     if (!chains_.by_handle.contains(chain)) continue;
     for (const nft::Rule& rule : MutableChain(chain)->rules) ReleaseRule(rule);
-    Erase(state_.table.chains, chain, chains_);
+    Erase(table_.chains, chain, chains_);
   }
   if (orphan_sets_.empty()) return;
   const std::vector<nft::Handle> sets = std::exchange(orphan_sets_, {});
@@ -182,8 +181,8 @@ void TableEdit::RemoveOrphans() {
     if (doomed.emplace(set, true).second) RemoveAllElements(*MutableSet(set));
     elements_.erase(set);
   }
-  std::erase_if(state_.table.sets, [&](const nft::Set& set) { return doomed.contains(set.handle); });
-  Rebuild(state_.table.sets, sets_);
+  std::erase_if(table_.sets, [&](const nft::Set& set) { return doomed.contains(set.handle); });
+  Rebuild(table_.sets, sets_);
   lowest_free_number_.clear();
 }
 
@@ -192,14 +191,14 @@ void TableEdit::RemoveOrphans() {
 nft::Set& TableEdit::AddSet(nft::Set set, std::optional<uint32_t> id) {
   set.handle = NewHandle();
   if (id.has_value()) set_ids_.emplace(*id, set.handle);
-  Enter(state_.table.sets, std::move(set), sets_);
-  return state_.table.sets.back();
+  Enter(table_.sets, std::move(set), sets_);
+  return table_.sets.back();
 }
 
 void TableEdit::RemoveSet(nft::Handle handle) {
   RemoveAllElements(*MutableSet(handle));
   elements_.erase(handle);
-  Erase(state_.table.sets, handle, sets_);
+  Erase(table_.sets, handle, sets_);
   lowest_free_number_.clear();
 }
 
@@ -246,62 +245,56 @@ std::string TableEdit::AnonymousName(std::string_view pattern) {
 
 nft::Object& TableEdit::AddObject(nft::Object object) {
   object.handle = NewHandle();
-  Enter(state_.table.objects, std::move(object), objects_);
-  return state_.table.objects.back();
+  Enter(table_.objects, std::move(object), objects_);
+  return table_.objects.back();
 }
 
 nft::Flowtable& TableEdit::AddFlowtable(nft::Flowtable flowtable) {
   flowtable.handle = NewHandle();
-  Enter(state_.table.flowtables, std::move(flowtable), flowtables_);
-  return state_.table.flowtables.back();
+  Enter(table_.flowtables, std::move(flowtable), flowtables_);
+  return table_.flowtables.back();
 }
 
-void TableEdit::RemoveObject(nft::Handle handle) { Erase(state_.table.objects, handle, objects_); }
-void TableEdit::RemoveFlowtable(nft::Handle handle) { Erase(state_.table.flowtables, handle, flowtables_); }
+void TableEdit::RemoveObject(nft::Handle handle) { Erase(table_.objects, handle, objects_); }
+void TableEdit::RemoveFlowtable(nft::Handle handle) { Erase(table_.flowtables, handle, flowtables_); }
 
 // ---- Lookups ----------------------------------------------------------------------------------------------------
 
-nft::Chain* TableEdit::MutableChain(nft::Handle handle) { return At(state_.table.chains, chains_, handle); }
-nft::Set* TableEdit::MutableSet(nft::Handle handle) { return At(state_.table.sets, sets_, handle); }
-nft::Object* TableEdit::MutableObject(nft::Handle handle) { return At(state_.table.objects, objects_, handle); }
-nft::Flowtable* TableEdit::MutableFlowtable(nft::Handle handle) {
-  return At(state_.table.flowtables, flowtables_, handle);
-}
+nft::Chain* TableEdit::MutableChain(nft::Handle handle) { return At(table_.chains, chains_, handle); }
+nft::Set* TableEdit::MutableSet(nft::Handle handle) { return At(table_.sets, sets_, handle); }
+nft::Object* TableEdit::MutableObject(nft::Handle handle) { return At(table_.objects, objects_, handle); }
+nft::Flowtable* TableEdit::MutableFlowtable(nft::Handle handle) { return At(table_.flowtables, flowtables_, handle); }
 
-const nft::Chain* TableEdit::ChainByName(std::string_view name) const {
-  return Named(state_.table.chains, chains_, name);
-}
+const nft::Chain* TableEdit::ChainByName(std::string_view name) const { return Named(table_.chains, chains_, name); }
 const nft::Chain* TableEdit::ChainById(uint32_t id) const {
   const auto found = chain_ids_.find(id);
-  return found == chain_ids_.end() ? nullptr : At(state_.table.chains, chains_, found->second);
+  return found == chain_ids_.end() ? nullptr : At(table_.chains, chains_, found->second);
 }
-const nft::Set* TableEdit::SetByName(std::string_view name) const { return Named(state_.table.sets, sets_, name); }
+const nft::Set* TableEdit::SetByName(std::string_view name) const { return Named(table_.sets, sets_, name); }
 const nft::Set* TableEdit::SetById(uint32_t id) const {
   const auto found = set_ids_.find(id);
-  return found == set_ids_.end() ? nullptr : At(state_.table.sets, sets_, found->second);
+  return found == set_ids_.end() ? nullptr : At(table_.sets, sets_, found->second);
 }
-const nft::Set* TableEdit::SetByHandle(nft::Handle handle) const { return At(state_.table.sets, sets_, handle); }
+const nft::Set* TableEdit::SetByHandle(nft::Handle handle) const { return At(table_.sets, sets_, handle); }
 const nft::Object* TableEdit::ObjectByName(std::string_view name, nft::ObjectType type) const {
   // The index knows one of the types that share a name.
-  const nft::Object* first = Named(state_.table.objects, objects_, name);
-  return first == nullptr || first->type == type ? first : state_.table.FindObject(name, type);
+  const nft::Object* first = Named(table_.objects, objects_, name);
+  return first == nullptr || first->type == type ? first : table_.FindObject(name, type);
 }
 const nft::Flowtable* TableEdit::FlowtableByName(std::string_view name) const {
-  return Named(state_.table.flowtables, flowtables_, name);
+  return Named(table_.flowtables, flowtables_, name);
 }
 bool TableEdit::SetDeclaresExpressions(nft::Handle handle) const {
   const nft::Set* set = SetByHandle(handle);
   return set != nullptr && !set->expressions.empty();
 }
-std::string_view TableEdit::ChainName(nft::Handle handle) const {
-  return NameOf(At(state_.table.chains, chains_, handle));
-}
-std::string_view TableEdit::SetName(nft::Handle handle) const { return NameOf(At(state_.table.sets, sets_, handle)); }
+std::string_view TableEdit::ChainName(nft::Handle handle) const { return NameOf(At(table_.chains, chains_, handle)); }
+std::string_view TableEdit::SetName(nft::Handle handle) const { return NameOf(At(table_.sets, sets_, handle)); }
 std::string_view TableEdit::ObjectName(nft::Handle handle) const {
-  return NameOf(At(state_.table.objects, objects_, handle));
+  return NameOf(At(table_.objects, objects_, handle));
 }
 std::string_view TableEdit::FlowtableName(nft::Handle handle) const {
-  return NameOf(At(state_.table.flowtables, flowtables_, handle));
+  return NameOf(At(table_.flowtables, flowtables_, handle));
 }
 
 }  // namespace nftjit::control

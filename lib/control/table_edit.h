@@ -20,14 +20,14 @@ namespace nftjit::control {
 // Pointers to chains, sets, objects and flowtables are good until the next addition or removal of one of their kind.
 class TableEdit final : public netlink::ResolveContext, public netlink::NameContext {
  public:
-  TableEdit(TableState state, const netlink::KernelFeatures& features);
+  TableEdit(nft::Table table, const netlink::KernelFeatures& features);
   TableEdit(const TableEdit&) = delete;
   TableEdit& operator=(const TableEdit&) = delete;
 
-  nft::Table& table() { return state_.table; }
-  [[nodiscard]] const nft::Table& table() const { return state_.table; }
-  nft::Handle NewHandle() { return ++state_.last_handle; }
-  [[nodiscard]] nft::Handle last_handle() const { return state_.last_handle; }
+  nft::Table& table() { return table_; }
+  [[nodiscard]] const nft::Table& table() const { return table_; }
+  nft::Handle NewHandle() { return ++table_.last_handle; }
+  [[nodiscard]] nft::Handle last_handle() const { return table_.last_handle; }
   [[nodiscard]] const UseCounts& uses() const { return uses_; }
   [[nodiscard]] uint32_t TableUse() const;
 
@@ -76,7 +76,7 @@ class TableEdit final : public netlink::ResolveContext, public netlink::NameCont
   nft::Object* MutableObject(nft::Handle handle);
   nft::Flowtable* MutableFlowtable(nft::Handle handle);
 
-  [[nodiscard]] nft::Family family() const override { return state_.table.family; }
+  [[nodiscard]] nft::Family family() const override { return table_.family; }
   [[nodiscard]] const nft::Chain* ChainByName(std::string_view name) const override;
   [[nodiscard]] const nft::Chain* ChainById(uint32_t id) const override;
   [[nodiscard]] const nft::Set* SetByName(std::string_view name) const override;
@@ -92,7 +92,7 @@ class TableEdit final : public netlink::ResolveContext, public netlink::NameCont
   [[nodiscard]] std::string_view FlowtableName(nft::Handle handle) const override;
 
   // The finished table. Nothing else may be called after it.
-  TableState Release() &&;
+  nft::Table Release() &&;
 
  private:
   // Positions in one of the table's vectors.
@@ -117,7 +117,7 @@ class TableEdit final : public netlink::ResolveContext, public netlink::NameCont
   void ReleaseRule(const nft::Rule& rule);
   void RemoveOrphans();
 
-  TableState state_;
+  nft::Table table_;
   const netlink::KernelFeatures& features_;
   UseCounts uses_;
   Index chains_, sets_, objects_, flowtables_;

@@ -11,7 +11,7 @@ namespace nftjit::control {
 
 Transaction::Transaction(const State& base, const Client& client, const netlink::KernelFeatures& features)
     : next_(base), client_(client), features_(features) {
-  for (std::shared_ptr<const TableState>& table : next_.tables) slots_.push_back({.base = std::move(table)});
+  for (std::shared_ptr<const nft::Table>& table : next_.tables) slots_.push_back({.base = std::move(table)});
   next_.tables.clear();
 }
 
@@ -35,9 +35,8 @@ TableEdit* Transaction::FindTable(nft::Family family, nft::Handle handle) {
 }
 
 TableEdit& Transaction::AddTable(nft::Table table) {
-  table.handle = ++next_.last_table_handle;
-  TableState state{.table = std::move(table)};
-  slots_.push_back({.edit = std::make_unique<TableEdit>(std::move(state), features_)});
+  table.handle = ++next_.issued.table;
+  slots_.push_back({.edit = std::make_unique<TableEdit>(std::move(table), features_)});
   return *slots_.back().edit;
 }
 
@@ -98,9 +97,9 @@ State Transaction::Commit() && {
       next_.tables.push_back(std::move(slot.base));
       continue;
     }
-    next_.tables.push_back(std::make_shared<const TableState>(std::move(*slot.edit).Release()));
+    next_.tables.push_back(std::make_shared<const nft::Table>(std::move(*slot.edit).Release()));
   }
-  if (++next_.generation == 0) next_.generation = 1;
+  if (++next_.issued.generation == 0) next_.issued.generation = 1;
   return std::move(next_);
 }
 
@@ -108,7 +107,7 @@ State Transaction::Abandon() && {
   for (Slot& slot : slots_) {
     if (slot.base == nullptr) continue;
     if (slot.edit != nullptr && slot.edit->last_handle() != slot.base->last_handle) {
-      auto kept = std::make_shared<TableState>(*slot.base);
+      auto kept = std::make_shared<nft::Table>(*slot.base);
       kept->last_handle = slot.edit->last_handle();
       next_.tables.push_back(std::move(kept));
     } else {

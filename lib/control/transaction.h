@@ -17,7 +17,8 @@ namespace nftjit::control {
 
 // Who sends a batch.
 struct Client {
-  uint32_t port = 0;  // Owner of the tables it creates with the owner flag.
+  uint32_t port = 0;    // Owner of the tables it creates with the owner flag.
+  std::string program;  // As events name it.
 };
 
 class Transaction {
@@ -34,8 +35,8 @@ class Transaction {
   // All tables of a family that this client may change; kUnspec: of all families.
   std::vector<TableEdit*> Tables(nft::Family family);
 
-  uint64_t NewRegistration() { return ++next_.last_registration; }
-  uint64_t NewBindingChainNumber() { return ++next_.last_binding_chain; }
+  uint64_t NewRegistration() { return ++next_.issued.registration; }
+  uint64_t NewBindingChainNumber() { return ++next_.issued.binding_chain; }
   [[nodiscard]] const Client& client() const { return client_; }
   // For the batch's bookkeeping: the table that a message named last, and the rule that was made last, by its table's
   // handle and its own; {0, 0}: none was.
@@ -54,11 +55,11 @@ class Transaction {
 
  private:
   struct Slot {
-    std::shared_ptr<const TableState> base;  // Null: made in this batch.
+    std::shared_ptr<const nft::Table> base;  // Null: made in this batch.
     std::unique_ptr<TableEdit> edit;         // Null: not touched.
     bool removed = false;
     // Of what the slot holds now.
-    [[nodiscard]] const nft::Table& table() const { return edit != nullptr ? edit->table() : base->table; }
+    [[nodiscard]] const nft::Table& table() const { return edit != nullptr ? edit->table() : *base; }
   };
   TableEdit& Touch(Slot& slot);
 

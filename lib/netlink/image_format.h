@@ -8,8 +8,8 @@
 //       24        records, each {u32 bytes of its attributes, u8 kind, u8 family, u16 0}, attributes padded to 4
 //      end     4  CRC-32C of everything before
 //
-// Records: interfaces and files first; then per table the table, its chains, objects, flowtables and sets, then the
-// elements and rules, which refer to those by name.
+// Records: what was given out, interfaces and files first; then per table the table, its chains, objects, flowtables
+// and sets, then the elements and rules, which refer to those by name.
 #ifndef NFTJIT_LIB_NETLINK_IMAGE_FORMAT_H_
 #define NFTJIT_LIB_NETLINK_IMAGE_FORMAT_H_
 
@@ -20,7 +20,7 @@ namespace nftjit::netlink {
 
 inline constexpr std::string_view kMagic = "\x89nfb\r\n\x1a\n";
 inline constexpr uint32_t kByteOrderMark = 0x01020304;
-inline constexpr uint32_t kImageVersion = 1;
+inline constexpr uint32_t kImageVersion = 2;
 inline constexpr size_t kImageHeaderSize = 24;
 inline constexpr size_t kRecordHeaderSize = 8;
 inline constexpr size_t kChecksumSize = 4;
@@ -35,6 +35,7 @@ enum class RecordKind : uint8_t {
   kSet = 7,
   kElements = 8,
   kRule = 9,
+  kIssued = 10,  // What was given out last; of private attributes only, the first record.
 };
 
 // Attributes of our own, above all that the kernel could ever number.
@@ -45,6 +46,11 @@ enum PrivateAttribute : uint16_t {
   kImageFile,
   kImageLine,
   kImageColumn,
+  kImageLastHandle,
+  kImageGeneration,
+  kImageTable,
+  kImageBindingChain,
+  kImageMadeWithSize,  // Of a set, where its size does not tell.
 };
 
 uint32_t Crc32c(std::string_view bytes);

@@ -19,9 +19,11 @@ namespace {
 struct Extras {
   std::string_view name;
   uint32_t index = 0;
-  uint64_t registration = 0;
   std::optional<uint32_t> file;
   uint32_t line = 0, column = 0;
+  nft::Handle last_handle = 0;
+  std::optional<bool> made_with_size;
+  nft::Issued issued;  // Of a base chain: its registration alone.
 };
 
 Extras FindExtras(ByteSpan attributes) {
@@ -35,7 +37,7 @@ Extras FindExtras(ByteSpan attributes) {
         extras.index = at.attribute().U32();
         break;
       case kImageRegistration:
-        extras.registration = at.attribute().U64();
+        extras.issued.registration = at.attribute().U64();
         break;
       case kImageFile:
         extras.file = at.attribute().U32();
@@ -45,6 +47,21 @@ Extras FindExtras(ByteSpan attributes) {
         break;
       case kImageColumn:
         extras.column = at.attribute().U32();
+        break;
+      case kImageLastHandle:
+        extras.last_handle = at.attribute().U64();
+        break;
+      case kImageMadeWithSize:
+        extras.made_with_size = at.attribute().U32() != 0;
+        break;
+      case kImageGeneration:
+        extras.issued.generation = at.attribute().U32();
+        break;
+      case kImageTable:
+        extras.issued.table = at.attribute().U64();
+        break;
+      case kImageBindingChain:
+        extras.issued.binding_chain = at.attribute().U64();
         break;
       default:
         break;
@@ -115,7 +132,8 @@ class Reader {
     }
     const auto version = LoadNative<uint32_t>(At(12));
     if (version != kImageVersion) {
-      return Error(12, "version " + std::to_string(version) + " of the format is not known (1 is)");
+      return Error(12, "version " + std::to_string(version) + " of the format is not known (" +
+                           std::to_string(kImageVersion) + " is)");
     }
     const auto length = LoadNative<uint64_t>(At(16));
     if (length != bytes_.size() - kImageHeaderSize - kChecksumSize) {
@@ -141,6 +159,9 @@ class Reader {
     at_ += kRecordHeaderSize + size;
     extras_ = FindExtras(attributes_);
     switch (kind) {
+      case RecordKind::kIssued:
+        ruleset_.issued = extras_.issued;
+        return absl::OkStatus();
       case RecordKind::kInterface:
         ruleset_.interfaces.push_back({std::string(extras_.name), extras_.index});
         return absl::OkStatus();
@@ -186,6 +207,7 @@ class Reader {
     auto table = DecodeTable(*attributes, family_);
     if (!table.ok()) return CodecError(table.error());
     table->handle = (*attributes)[kTableHandle].U64();
+    table->last_handle = extras_.last_handle;
     table->owner = (*attributes)[kTableOwner].U32();
     for (const nft::Table& other : ruleset_.tables) {
       if (other.family == family_ && other.name == table->name) return Error(record_, "a table of this name exists");
@@ -212,7 +234,7 @@ class Reader {
         const auto attributes = Attributes<kChainMax>(ParseChainMessage);
         if (!attributes.ok()) return CodecError(attributes.error());
         auto chain = DecodeChain(*attributes, family());
-        if (chain.ok() && chain->base) chain->base->registration = extras_.registration;
+        if (chain.ok() && chain->base) chain->base->registration = extras_.issued.registration;
         return Keep(std::move(chain), (*attributes)[kChainHandle], table.chains);
       }
       case RecordKind::kObject: {
@@ -228,7 +250,9 @@ class Reader {
       default: {
         const auto attributes = Attributes<kSetMax>(ParseSetMessage);
         if (!attributes.ok()) return CodecError(attributes.error());
-        return Keep(DecodeSet(*attributes, *context_), (*attributes)[kSetHandle], table.sets);
+        auto set = DecodeSet(*attributes, *context_);
+        if (set.ok()) set->made_with_size = extras_.made_with_size.value_or(set->made_with_size);
+        return Keep(std::move(set), (*attributes)[kSetHandle], table.sets);
       }
     }
   }

@@ -28,6 +28,12 @@ class Writer {
     AppendNative(kByteOrderMark, &image_);
     AppendNative(kImageVersion, &image_);
     AppendNative(uint64_t{0}, &image_);
+    Record(RecordKind::kIssued, nft::Family::kUnspec, [&](AttributeWriter& out) {
+      out.U32(kImageGeneration, ruleset.issued.generation);
+      out.U64(kImageTable, ruleset.issued.table);
+      out.U64(kImageRegistration, ruleset.issued.registration);
+      out.U64(kImageBindingChain, ruleset.issued.binding_chain);
+    });
     for (const nft::Interface& interface : ruleset.interfaces) {
       Record(RecordKind::kInterface, nft::Family::kUnspec, [&](AttributeWriter& out) {
         out.String(kImageName, interface.name);
@@ -69,7 +75,10 @@ class Writer {
 
   void WriteTable(const nft::Table& table) {
     const TableIndex names(table, KernelFeatures(), /*exact=*/true);
-    Record(RecordKind::kTable, table.family, [&](AttributeWriter& out) { EncodeTable(table, 0, out); });
+    Record(RecordKind::kTable, table.family, [&](AttributeWriter& out) {
+      EncodeTable(table, 0, out);
+      out.U64(kImageLastHandle, table.last_handle);
+    });
     for (const nft::Chain& chain : table.chains) {
       Record(RecordKind::kChain, table.family, [&](AttributeWriter& out) {
         EncodeChain(table.name, chain, 0, out);
@@ -85,8 +94,10 @@ class Writer {
              [&](AttributeWriter& out) { EncodeFlowtable(table.name, flowtable, 0, out); });
     }
     for (const nft::Set& set : table.sets) {
-      Record(RecordKind::kSet, table.family,
-             [&](AttributeWriter& out) { EncodeSet(table.name, set, names, out, static_cast<uint32_t>(set.handle)); });
+      Record(RecordKind::kSet, table.family, [&](AttributeWriter& out) {
+        EncodeSet(table.name, set, names, out, static_cast<uint32_t>(set.handle));
+        if (set.made_with_size != set.size.has_value()) out.U32(kImageMadeWithSize, set.made_with_size ? 1 : 0);
+      });
     }
     for (const nft::Set& set : table.sets) WriteElements(table, set, names);
     for (const nft::Chain& chain : table.chains) WriteRules(table, chain, names);

@@ -110,7 +110,10 @@ Failure DecodeDescription(const Attribute& nest, nft::Set& set) {
   if (const int error = description.Parse(AttributeCursor(nest), kDescPolicies)) {
     return Error(error, "its description has a bad length");
   }
-  if (const uint32_t size = description[kSetDescSize].U32(); size != 0) set.size = size;
+  if (const uint32_t size = description[kSetDescSize].U32(); size != 0) {
+    set.size = size;
+    set.made_with_size = true;
+  }
   if (Failure failure = DecodeFields(description[kSetDescConcat], set)) return failure;
   if ((set.field_lengths.size() > 1) != set.is(nft::kSetConcat)) {
     return Error(EINVAL, "the flag concat goes with two or more fields");

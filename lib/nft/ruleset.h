@@ -94,6 +94,7 @@ struct Set {
   uint32_t object_type = 0;  // Object maps.
   uint32_t policy = 0;
   std::optional<uint32_t> size;        // Elements at most.
+  bool made_with_size = false;         // Else `size` came later: by a rule that adds elements, or an update.
   std::vector<uint8_t> field_lengths;  // Concatenations, in key order, before padding to four bytes.
   std::optional<uint64_t> timeout_ms;
   std::optional<uint32_t> gc_interval_ms;
@@ -153,7 +154,8 @@ struct Table {
   Family family = Family::kUnspec;
   std::string name;
   Handle handle = 0;
-  uint32_t flags = 0;  // Dormant 1, owner 2, persist 4.
+  Handle last_handle = 0;  // Given to something in this table; never given again, not even after a failed batch.
+  uint32_t flags = 0;      // Dormant 1, owner 2, persist 4.
   uint32_t owner = 0;
   std::string userdata;
   std::vector<Chain> chains;
@@ -178,9 +180,19 @@ struct Interface {
   uint32_t index = 0;
 };
 
+// What was given out last, so that it is not given again after its owner is gone.
+struct Issued {
+  uint32_t generation = 1;  // Counts commits; 0 is skipped.
+  Handle table = 0;
+  uint64_t registration = 0;  // See BaseChain::registration.
+  uint64_t binding_chain = 0;
+  bool operator==(const Issued&) const = default;
+};
+
 struct Ruleset {
   std::vector<Table> tables;          // Order of creation.
   std::vector<Interface> interfaces;  // As the front end invented or was given them.
+  Issued issued;
 };
 
 }  // namespace nftjit::nft

@@ -14,12 +14,13 @@ enum class SetBackend : uint8_t {
   kPipapo,         // Intervals of concatenations.
 };
 
-// As the kernel chooses it (vm-semantics 11.2), from the declaration alone.
+// As the kernel chooses it (vm-semantics 11.2), from the declaration alone: it stays when a size comes
+// later.
 inline SetBackend BackendOf(const Set& set) {
   if (set.is(kSetInterval)) return set.is(kSetConcat) ? SetBackend::kPipapo : SetBackend::kRbtree;
   if (set.is(kSetEval | kSetTimeout)) return SetBackend::kResizableHash;
   if (set.key_len <= 2 && !set.is(kSetMap | kSetObject)) return SetBackend::kBitmap;
-  return set.size ? SetBackend::kHash : SetBackend::kResizableHash;
+  return set.made_with_size ? SetBackend::kHash : SetBackend::kResizableHash;
 }
 
 }  // namespace nftjit::nft

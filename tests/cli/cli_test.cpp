@@ -1,21 +1,18 @@
 // The program as a user runs it: outputs, exit statuses, messages.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
+
+#include "tests/cli/program.h"
 
 namespace nftjit {
 namespace {
 
 using Json = nlohmann::json;
 
-const std::string kProgram = NFTJIT_BINARY_DIR "/bin/nftjit";
 const std::string kServer = NFTJIT_SOURCE_DIR "/examples/rulesets/server.nft";
 const std::string kRouter = NFTJIT_SOURCE_DIR "/examples/rulesets/router.nft";
 const std::string kPrefixes = NFTJIT_SOURCE_DIR "/examples/rulesets/prefixes.nft";
@@ -26,43 +23,6 @@ const std::string kMonitoring =
     "0a140401"
     "c00002fa"
     "040000a100080000";
-
-// A folder of this test's own; it goes with the object.
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / ("nftjit-cli-" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string Write(const std::string& name, std::string_view text) const {
-    std::ofstream(path_ / name, std::ios::binary) << text;
-    return (path_ / name).string();
-  }
-  [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  [[nodiscard]] std::string Read(const std::string& name) const {
-    std::ifstream file(path_ / name, std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
-struct Outcome {
-  int status = -1;
-  std::string out, err;
-};
-
-// `arguments` are words of the shell.
-Outcome Run(const Folder& folder, const std::string& arguments, const std::string& input = "") {
-  folder.Write("in", input);
-  const std::string command =
-      kProgram + " " + arguments + " <" + (folder / "in") + " >" + (folder / "out") + " 2>" + (folder / "err");
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder.Read("out"), folder.Read("err")};
-}
 
 std::vector<Json> Lines(const std::string& text) {
   std::vector<Json> objects;

@@ -19,7 +19,7 @@ namespace {
 // Greets and has nothing to say.
 class SilentServer final : public ClientHandler {
  public:
-  std::vector<std::string> Request(uint32_t, uint16_t, ByteSpan) override { return {}; }
+  std::vector<std::string> Request(const Caller&, uint16_t, ByteSpan) override { return {}; }
   Answer Lookup(uint32_t, uint32_t, std::string_view) override { return {.result = NFTJIT_ASK_MACHINE}; }
   [[nodiscard]] bool allows_host_names() const override { return false; }
 };

@@ -11,8 +11,9 @@ namespace {
 
 class Echo final : public ClientHandler {
  public:
-  std::vector<std::string> Request(uint32_t pid, uint16_t bus, ByteSpan messages) override {
-    return {std::to_string(pid), std::to_string(bus), std::string(messages.begin(), messages.end())};
+  std::vector<std::string> Request(const Caller& caller, uint16_t bus, ByteSpan messages) override {
+    return {std::to_string(caller.pid) + caller.program, std::to_string(bus),
+            std::string(messages.begin(), messages.end())};
   }
   Answer Lookup(uint32_t kind, uint32_t number, std::string_view key) override {
     return {.result = NFTJIT_FOUND, .number = kind * 1000 + number, .protocol = 6, .name = std::string(key)};
@@ -45,7 +46,7 @@ TEST_CASE("a conversation is the same in pieces of any size") {
   const std::string bytes = Hello() + Frame(NFTJIT_FRAME_REQUEST, 12, "abc") +
                             Frame(NFTJIT_FRAME_LOOKUP, 0, Raw(nftjit_lookup{3, 5}) + "key");
   const std::string expected = Frame(NFTJIT_FRAME_WELCOME, 0, Raw(nftjit_welcome{NFTJIT_WIRE_VERSION, 1})) +
-                               Frame(NFTJIT_FRAME_REPLY, 0, "77") + Frame(NFTJIT_FRAME_REPLY, 0, "12") +
+                               Frame(NFTJIT_FRAME_REPLY, 0, "77nft") + Frame(NFTJIT_FRAME_REPLY, 0, "12") +
                                Frame(NFTJIT_FRAME_REPLY, 0, "abc") + Frame(NFTJIT_FRAME_END, 0, "") +
                                Frame(NFTJIT_FRAME_ANSWER, 0, Raw(nftjit_answer{NFTJIT_FOUND, 3005, 6}) + "key");
   for (const size_t step : {size_t{1}, size_t{3}, size_t{8}, size_t{1000}}) {

@@ -65,7 +65,7 @@ TEST_CASE("a batch of another subsystem, or of an old generation, is refused as 
         Answers{{EINVAL}, {}, {}});
   // The kernel's generation is its own affair.
   CHECK(judges.Send({.messages = {AddTable()}, .generation = 77}, false) == Answers{{ERESTART}, {}, {}});
-  CHECK(judges.Send({.messages = {AddTable()}, .generation = judges.server().state().generation}, false) ==
+  CHECK(judges.Send({.messages = {AddTable()}, .generation = judges.server().state().issued.generation}, false) ==
         Answers{{}, {0}, {}});
 }
 
@@ -102,6 +102,17 @@ TEST_CASE("attributes are read as the kernel reads them") {
        {},
        {AddTable("t", 0), AddTable("t", 4), AddTable("t", 12), AddTable("t", 255)},
        {EOPNOTSUPP, EOPNOTSUPP, EOPNOTSUPP, EOPNOTSUPP}},
+  });
+}
+
+TEST_CASE("a nest need not say that it is one") {
+  const std::string hook = U32(1, 1) + U32(2, 0);
+  CheckCases({
+      {"a hook",
+       {AddTable()},
+       {Make(kNewChain, {Text(netlink::kChainTable, "t"), Text(netlink::kChainName, "c"),
+                         Bytes(netlink::kChainHook, hook), Text(netlink::kChainType, "filter")})},
+       {0}},
   });
 }
 

@@ -13,10 +13,11 @@ namespace {
 class Recorder final : public nftjit::control::Server {
  public:
   explicit Recorder(std::string prefix) : prefix_(std::move(prefix)) {}
-  std::vector<std::string> Request(uint32_t pid, uint16_t bus, nftjit::ByteSpan messages) override {
+  std::vector<std::string> Request(const nftjit::control::Caller& caller, uint16_t bus,
+                                   nftjit::ByteSpan messages) override {
     std::ofstream out(prefix_ + '.' + std::to_string(count_++), std::ios::binary);
     out.write(reinterpret_cast<const char*>(messages.data()), static_cast<std::streamsize>(messages.size()));
-    return Server::Request(pid, bus, messages);
+    return Server::Request(caller, bus, messages);
   }
 
  private:

@@ -54,6 +54,8 @@ nft::Ruleset Sample() {
             Attr(7, "comment")}}));
   nft::Table& table = ruleset.tables.back();
   table.handle = 4;
+  table.last_handle = 77;
+  ruleset.issued = {.generation = 9, .table = 6, .registration = 14, .binding_chain = 3};
   table.flags = 2;
   table.owner = 99;
   table.chains[1].base->registration = 12;
@@ -95,6 +97,8 @@ TEST_CASE("an image gives the ruleset back", "[netlink][image]") {
   const nft::Table& was = ruleset.tables[0];
   const nft::Table& is = read->tables[0];
   CHECK(is.handle == 4);
+  CHECK(is.last_handle == 77);
+  CHECK(read->issued == ruleset.issued);
   CHECK(is.owner == 99);
   REQUIRE(is.chains.size() == was.chains.size());
   CHECK(is.chains[1].base->registration == 12);
@@ -157,8 +161,8 @@ TEST_CASE("a file that is no good image says where and why", "[netlink][image]")
   CHECK(ErrorOf("table ip t {}") == "fw.nfb: offset 0: not a ruleset image (it does not begin with its magic bytes)");
   CHECK(ErrorOf("") == "fw.nfb: offset 0: not a ruleset image (it does not begin with its magic bytes)");
   std::string version = image;
-  version[12] = 2;
-  CHECK(ErrorOf(WithChecksum(version)) == "fw.nfb: offset 12: version 2 of the format is not known (1 is)");
+  version[12] = 3;
+  CHECK(ErrorOf(WithChecksum(version)) == "fw.nfb: offset 12: version 3 of the format is not known (2 is)");
   std::string order = image;
   std::swap(order[8], order[11]);
   std::swap(order[9], order[10]);

@@ -51,10 +51,10 @@ std::string Goto(std::string_view chain) { return Expr("immediate", {U32(1, 0), 
 // Every expression with a restriction, and some without.
 std::vector<std::pair<std::string, std::string>> Expressions() {
   std::vector<std::pair<std::string, std::string>> all;
-  for (const uint32_t key : {3U, 6U, 10U, 13U, 15U, 23U, 25U, 26U, 33U, 34U}) {
+  for (uint32_t key = 0; key <= 36; ++key) {
     all.emplace_back("meta load " + std::to_string(key), Expr("meta", {U32(1, 1), U32(2, key)}));
   }
-  for (const uint32_t key : {2U, 3U, 12U, 14U, 19U}) {
+  for (const uint32_t key : {2U, 3U, 4U, 12U, 14U, 19U, 23U, 35U}) {
     all.emplace_back("meta set " + std::to_string(key), Expr("meta", {U32(3, 1), U32(2, key)}));
   }
   for (uint32_t key = 0; key <= 4; ++key) {
@@ -97,7 +97,24 @@ std::vector<std::pair<std::string, std::string>> Expressions() {
   all.emplace_back("notrack", Expr("notrack", {}));
   all.emplace_back("log", Expr("log", {}));
   all.emplace_back("numgen", Expr("numgen", {U32(1, 1), U32(2, 3), U32(3, 0)}));
-  all.emplace_back("exthdr", Expr("exthdr", {U32(1, 1), U8(2, 0), U32(3, 1), U32(4, 1)}));
+  const auto exthdr = [](uint8_t type, uint32_t op) {
+    return Expr("exthdr", {U32(1, 1), U8(2, type), U32(3, 1), U32(4, 1), U32(6, op)});
+  };
+  all.emplace_back("exthdr ipv6", exthdr(0, 0));
+  all.emplace_back("exthdr tcpopt", exthdr(2, 1));
+  all.emplace_back("exthdr ipv4", exthdr(7, 2));
+  all.emplace_back("exthdr sctp", exthdr(0, 3));
+  all.emplace_back("exthdr dccp", exthdr(0, 4));
+  all.emplace_back("tcpopt set", Expr("exthdr", {U8(2, 2), U32(3, 2), U32(4, 2), U32(6, 1), U32(7, 1)}));
+  all.emplace_back("tcpopt strip", Expr("exthdr", {U8(2, 2), U32(6, 1)}));
+  all.emplace_back("payload of base 4", Expr("payload", {U32(1, 1), U32(2, 4), U32(3, 0), U32(4, 1)}));
+  all.emplace_back("payload of base 5", Expr("payload", {U32(1, 1), U32(2, 5), U32(3, 0), U32(4, 1)}));
+  all.emplace_back("counter", Expr("counter", {}));
+  all.emplace_back("quota", Expr("quota", {U64(1, 1000)}));
+  all.emplace_back("limit", Expr("limit", {U64(1, 1), U64(2, 1)}));
+  all.emplace_back("last", Expr("last", {}));
+  all.emplace_back("hash", Expr("hash", {U32(1, 1), U32(2, 2), U32(3, 4), U32(4, 3)}));
+  all.emplace_back("flow_offload", Expr("flow_offload", {Str(1, "f")}));
   all.emplace_back("queue", Expr("queue", {U16(1, 1)}));
   all.emplace_back("match", Expr("match", {Str(1, "comment"), U32(2, 0), Attr(3, Bytes(256, '\0'))}));
   return all;
@@ -255,6 +272,9 @@ TEST_CASE("the live kernel allows the same at every hook", "[netlink][validate][
   features.queue = has(Family::kIp, Expr("queue", {U16(1, 1)}));
   features.bridge_conntrack = has(Family::kBridge, Expr("ct", {U32(1, 1), U32(2, 0)}));
   features.bridge_reject = has(Family::kBridge, Expr("reject", {U32(1, 1)}));
+  features.bridge_meta = has(Family::kBridge, Expr("meta", {U32(1, 1), U32(2, 17)}));
+  features.dccp = has(Family::kIp, Expr("exthdr", {U32(1, 1), U8(2, 1), U32(3, 0), U32(4, 1), U32(6, 4)}));
+  features.flow_offload = false;  // Its answer for a missing flowtable is that of a missing expression.
   for (const Place& place : Places()) {
     for (const auto& [name, expression] : Expressions()) {
       std::vector<Message> messages = at(place, expression);

@@ -96,6 +96,7 @@ nft::Handle RulesetBuilder::Set(std::string name, const SetShape& shape, std::ve
   set.key_len = shape.key_len;
   set.field_lengths = shape.fields;
   set.size = shape.size;
+  set.made_with_size = set.size.has_value();
   if (shape.verdict_map || shape.data_len != 0) set.flags |= nft::kSetMap;
   if (shape.verdict_map) set.data_type = nft::kDataTypeVerdict;
   set.data_len = shape.verdict_map ? 16 : shape.data_len;

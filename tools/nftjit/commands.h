@@ -23,6 +23,7 @@ Command AddRun(CLI::App& app);
 Command AddDump(CLI::App& app);
 Command AddCompile(CLI::App& app);
 Command AddBench(CLI::App& app);
+Command AddExec(CLI::App& app);
 
 }  // namespace nftjit::cli
 

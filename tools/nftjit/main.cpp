@@ -24,11 +24,13 @@ int Main(int argc, char** argv) {
   app.footer(
       "Exit status: 0 yes, 1 no, 2 usage or input error, 3 unsupported.\n"
       "A FILE may be nft text, or an image that 'nftjit compile' wrote; '-' is standard input.");
-  const std::vector<Command> commands = {AddCheck(app), AddRun(app), AddDump(app), AddCompile(app), AddBench(app)};
+  const std::vector<Command> commands = {AddCheck(app),   AddRun(app),   AddDump(app),
+                                         AddCompile(app), AddBench(app), AddExec(app)};
   // CLI11 would say of a word that is no verb that a verb is missing, and not name the word.
   const auto is_named = [&](const Command& command) { return command.parser->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), is_named)) {
-    return Fail(absl::InvalidArgumentError(std::string(argv[1]) + ": check, run, dump, compile or bench is expected"));
+    return Fail(
+        absl::InvalidArgumentError(std::string(argv[1]) + ": check, run, dump, compile, bench or exec is expected"));
   }
   try {
     app.parse(argc, argv);

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/environment/host.h"
 #include "nftjit/ruleset.h"
+#include "tools/nftjit/host_flags.h"
 
 namespace CLI {
 class App;
@@ -17,16 +17,12 @@ class App;
 
 namespace nftjit::cli {
 
-struct RulesetFlags {
+struct RulesetFlags : HostFlags {
   std::string file;
-  std::vector<std::string> defines, include_paths, interfaces;
-  std::string host_file;
-  bool resolve_names = false;
+  std::vector<std::string> defines, include_paths;
 
   void AddTo(CLI::App& parser);
 
-  // The host file, with the interfaces of --iface.
-  absl::StatusOr<Host> LoadHost() const;
   // `locate`: every rule gets its file and line, at the price of a second run of nft. Interfaces that the ruleset was
   // compiled against are added to `host`. Standard input is read at the first call and remembered.
   absl::StatusOr<Ruleset> Load(Host& host, bool locate);

@@ -9,8 +9,10 @@
 
 namespace nftjit::cli {
 
+enum class IfExists { kReplace, kFail };
+
 // Writes beside `path` and renames, so that a failure leaves what was there. "-" is standard output.
-absl::Status WriteFile(const std::string& path, std::string_view bytes);
+absl::Status WriteFile(const std::string& path, std::string_view bytes, IfExists if_exists = IfExists::kReplace);
 
 }  // namespace nftjit::cli
 

@@ -69,10 +69,13 @@ NFTJIT_EXPORT struct mnl_socket* mnl_socket_fdopen(int fd) {
   Refuse("the client hands a netlink descriptor of its own to libmnl", NULL);
 }
 
+/* Groups of listeners: this server tells of changes only whoever asked for an echo of their own. */
+static _Noreturn void RefuseGroups(void) { Refuse("the client asks to be told of changes (monitor)", "not supported"); }
+
 NFTJIT_EXPORT int mnl_socket_bind(struct mnl_socket* nl, unsigned int groups, pid_t pid) {
   (void)nl;
-  (void)groups;
   (void)pid;
+  if (groups != 0) RefuseGroups();
   return 0;
 }
 
@@ -141,10 +144,10 @@ NFTJIT_EXPORT ssize_t mnl_socket_recvfrom(const struct mnl_socket* const_nl, voi
 
 NFTJIT_EXPORT int mnl_socket_setsockopt(const struct mnl_socket* nl, int type, void* value, socklen_t length) {
   (void)nl;
-  (void)type;
   (void)value;
   (void)length;
-  return 0; /* Extended acks are always on; groups and capped acks mean nothing here. */
+  if (type == NETLINK_ADD_MEMBERSHIP) RefuseGroups();
+  return 0; /* Extended acks are always on; capped acks mean nothing here. */
 }
 
 NFTJIT_EXPORT int mnl_socket_getsockopt(const struct mnl_socket* nl, int type, void* value, socklen_t* length) {
