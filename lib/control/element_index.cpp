@@ -145,27 +145,47 @@ ElementIndex::Conflict ElementIndex::CheckInterval(const nft::Set& set, const nf
   const auto above = boundaries_.lower_bound(wanted);
   const bool exists = above != boundaries_.end() && above->first == wanted;
   const Boundary* below = above == boundaries_.begin() ? nullptr : &std::prev(above)->first;
+  const bool end_above = above != boundaries_.end() && !above->first.start;
 
+  if (wanted.start || IsNullEnd(element)) last_start_.reset();
   if (wanted.start) {
     if (exists) {
-      readded_start_ = wanted;
+      last_start_ = wanted;
       return {Conflict::kSame, above->second};
     }
-    if (!set.is(nft::kSetAnonymous) && below != nullptr && below->start) return {Conflict::kOverlap};
+    // Anonymous sets may leave ends out; but a start within an interval that has one overlaps it.
+    if (below != nullptr && below->start && (!set.is(nft::kSetAnonymous) || end_above)) return {Conflict::kOverlap};
     return {};
   }
   if (exists) {
     if (IsNullEnd(element)) return {Conflict::kIgnored};
-    const std::optional<Boundary> start = std::exchange(readded_start_, std::nullopt);
-    if (start.has_value() && (below == nullptr || *below != *start)) {
-      readded_start_ = start;
-      return {Conflict::kOverlap};
-    }
+    const std::optional<Boundary> start = std::exchange(last_start_, std::nullopt);
+    if (start.has_value() && (below == nullptr || *below != *start)) return {Conflict::kOverlap};
     return {Conflict::kSame, above->second};
   }
   if (below != nullptr && !below->start) return {Conflict::kOverlap};
-  if (above != boundaries_.end() && !above->first.start) return {Conflict::kOverlap};
+  if (end_above) return {Conflict::kOverlap};
   return {};
+}
+
+std::optional<uint32_t> ElementIndex::FindForRemoval(const nft::Set& set, const nft::Element& wanted) {
+  const std::optional<uint32_t> found = Find(set, wanted);
+  if (rules_ != InsertionRules::kInterval || IsCatchall(wanted)) return found;
+  const Boundary boundary = BoundaryOf(wanted);
+  if (boundary.start || IsNullEnd(wanted)) last_start_.reset();
+  if (!found.has_value()) return std::nullopt;
+  if (boundary.start) {
+    last_start_ = boundary;
+    return found;
+  }
+  // After the start that went last, only the end of the same interval may go: nothing lies between them.
+  const std::optional<Boundary> start = std::exchange(last_start_, std::nullopt);
+  if (!start.has_value()) return found;
+  const auto live = boundaries_.lower_bound(boundary);
+  const auto gone = removed_.lower_bound(boundary);
+  const bool starts_here = gone != removed_.begin() && *std::prev(gone) == *start;
+  const bool between = live != boundaries_.begin() && *start < std::prev(live)->first;
+  return starts_here && !between ? found : std::nullopt;
 }
 
 ElementIndex::Conflict ElementIndex::CheckRanges(const nft::Set& set, const nft::Element& element) const {
@@ -218,9 +238,16 @@ std::optional<uint32_t> ElementIndex::Find(const nft::Set& set, const nft::Eleme
 
 std::optional<uint32_t> ElementIndex::FindCovering(const nft::Set& set, const nft::Element& wanted) const {
   if (rules_ != InsertionRules::kInterval || IsCatchall(wanted)) return Find(set, wanted);
+  const Boundary boundary = BoundaryOf(wanted);
+  if (!boundary.start) {
+    // At the key itself any boundary will do for the kernel; above it, an end.
+    const auto above = boundaries_.lower_bound(boundary);
+    if (above == boundaries_.end() || (above->first.start && above->first.key != wanted.key)) return std::nullopt;
+    return above->second;
+  }
   // A start of the key itself decides; so the search is for the greatest boundary at or below {key, start}.
-  const auto above = boundaries_.upper_bound(Boundary{wanted.key, true});
-  if (above == boundaries_.begin()) return std::nullopt;
+  const auto above = boundaries_.upper_bound(boundary);
+  if (above == boundaries_.begin() || !std::prev(above)->first.start) return std::nullopt;
   return std::prev(above)->second;
 }
 
@@ -235,12 +262,18 @@ void ElementIndex::Remove(nft::Set& set, uint32_t position) {
     exact_.erase(element.key);
   } else if (rules_ == InsertionRules::kInterval) {
     boundaries_.erase(BoundaryOf(element));
+    removed_.insert(BoundaryOf(element));
   }  // Files keep dead positions until Compact().
 }
 
 void ElementIndex::Clear(nft::Set& set) {
+  absl::btree_set<Boundary> removed = std::move(removed_);
+  for (const auto& [boundary, position] : boundaries_) removed.insert(boundary);
+  std::optional<Boundary> last_start = std::move(last_start_);
   set.elements.clear();
   *this = ElementIndex(set);
+  removed_ = std::move(removed);
+  last_start_ = std::move(last_start);
 }
 
 void ElementIndex::Compact(nft::Set& set) {
@@ -252,9 +285,11 @@ void ElementIndex::Compact(nft::Set& set) {
     ++kept;
   }
   set.elements.resize(kept);
-  const std::optional<Boundary> readded_start = std::move(readded_start_);
+  absl::btree_set<Boundary> removed = std::move(removed_);
+  std::optional<Boundary> last_start = std::move(last_start_);
   *this = ElementIndex(set);
-  readded_start_ = readded_start;
+  removed_ = std::move(removed);
+  last_start_ = std::move(last_start);
 }
 
 }  // namespace nftjit::control

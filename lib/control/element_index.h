@@ -3,6 +3,7 @@
 #define NFTJIT_LIB_CONTROL_ELEMENT_INDEX_H_
 
 #include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
 #include <absl/container/flat_hash_map.h>
 
 #include <optional>
@@ -27,12 +28,15 @@ class ElementIndex {
     uint32_t position = 0;  // kSame: the element that is there.
   };
   // Whether `element` can go in. kSame: an element of this key exists, which the caller compares. kIgnored: the kernel
-  // accepts it and does nothing. Remembers a re-added interval start, as the kernel does.
+  // accepts it and does nothing. Remembers an interval's start that is there, as the kernel does.
   Conflict Check(const nft::Set& set, const nft::Element& element);
   void Insert(nft::Set& set, nft::Element element);
-  // The element that a deletion or a plain get of this key (and end flag, and upper end) means.
+  // The element that a plain get of this key (and end flag, and upper end) means.
   [[nodiscard]] std::optional<uint32_t> Find(const nft::Set& set, const nft::Element& wanted) const;
-  // For intervals: the boundary that decides about the key, the greatest at or below it.
+  // The one that a deletion means; none also where the kernel takes an interval's end for that of another.
+  [[nodiscard]] std::optional<uint32_t> FindForRemoval(const nft::Set& set, const nft::Element& wanted);
+  // For intervals: the start at or below the key, or the end at or above it, whichever is wanted; none where another
+  // boundary lies between.
   [[nodiscard]] std::optional<uint32_t> FindCovering(const nft::Set& set, const nft::Element& wanted) const;
   void Remove(nft::Set& set, uint32_t position);
   void Clear(nft::Set& set);
@@ -68,7 +72,10 @@ class ElementIndex {
   std::optional<uint32_t> catchall_;
   absl::flat_hash_map<std::string, uint32_t> exact_;
   absl::btree_map<Boundary, uint32_t> boundaries_;
-  std::optional<Boundary> readded_start_;
+  // The start that this transaction added again or removed last, until another start or an end comes: the end must then
+  // be of the same interval. (The kernel forgets it with the clock's next tick, not with the transaction.)
+  std::optional<Boundary> last_start_;
+  absl::btree_set<Boundary> removed_;  // In this transaction.
   // Concatenated ranges: an element is filed under one field in which it is a single value, the field whose file was
   // shortest, or among those that are ranges in every field.
   absl::flat_hash_map<std::string, std::vector<uint32_t>> filed_;

@@ -126,7 +126,7 @@ Outcome DeleteElements(const Operation& operation, bool lenient) {
       error.offset = item.offset();
       return error;
     }
-    const std::optional<uint32_t> found = (*table)->Elements((*set)->handle).Find(**set, *wanted);
+    const std::optional<uint32_t> found = (*table)->Elements((*set)->handle).FindForRemoval(**set, *wanted);
     if (!found.has_value()) {
       if (lenient) continue;
       return Refused(ENOENT, item, absl::StrFormat("set %s has no such element", (*set)->name));

@@ -94,7 +94,16 @@ TEST_CASE("the boundary that covers a key") {
   CHECK(covering(5) == std::pair<int, uint32_t>(5, 0));
   CHECK(covering(9) == std::pair<int, uint32_t>(5, 0));
   CHECK(covering(10) == std::pair<int, uint32_t>(10, 0));  // The start wins over the end of the same key.
-  CHECK(covering(12) == std::pair<int, uint32_t>(12, kEnd));
+  CHECK(covering(12).first == -1);
+  const auto end = [&](uint8_t key) {
+    const std::optional<uint32_t> found = adder.index().FindCovering(adder.set(), Boundary(key, kEnd));
+    return found.has_value() ? adder.set().elements[*found].key[0] : -1;
+  };
+  CHECK(end(7) == 10);
+  CHECK(end(10) == 10);
+  CHECK(end(11) == 12);
+  CHECK(end(3) == -1);  // A start lies between.
+  CHECK(end(13) == -1);
 }
 
 // Keys of two fields of one byte, padded to four.
