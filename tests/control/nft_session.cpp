@@ -1,0 +1,57 @@
+#include "tests/control/nft_session.h"
+
+#include <catch2/catch.hpp>
+#include <string_view>
+
+#include "lib/control/frontend.h"
+
+namespace nftjit::control {
+namespace {
+
+// A command that nft refuses by its grammar: the error closes what was said of the command before it.
+std::string Marker(size_t command) { return "end_of_command_" + std::to_string(command); }
+
+bool IsCarets(std::string_view line) { return line.find_first_not_of(" ^~") == std::string_view::npos; }
+
+}  // namespace
+
+std::vector<std::string> RunSession(const std::vector<std::string>& commands, RunNft run) {
+  std::vector<std::string> said;
+  while (said.size() < commands.size()) {
+    std::string input;
+    for (size_t i = said.size(); i < commands.size(); ++i) input += commands[i] + '\n' + Marker(i) + '\n';
+    const std::string errors = run(input);
+    std::vector<std::string_view> lines;
+    for (size_t at = 0; at < errors.size();) {
+      const size_t end = std::min(errors.find('\n', at), errors.size());
+      const std::string_view line(errors.data() + at, end - at);
+      at = end + 1;
+      if (line != Marker(said.size())) {
+        if (!IsCarets(line)) lines.push_back(line);
+        continue;
+      }
+      // The line before is the error about the marker.
+      std::string text;
+      for (size_t i = 0; i + 1 < lines.size(); ++i) text.append(i == 0 ? "" : "\n").append(lines[i]);
+      said.push_back(std::move(text));
+      lines.clear();
+    }
+    if (said.size() == commands.size()) break;
+    std::string crash = "crash: ";
+    for (const std::string_view line : lines) crash += line;
+    said.push_back(std::move(crash));
+  }
+  return said;
+}
+
+std::vector<std::string> RunSession(const std::vector<std::string>& commands, Server& server) {
+  return RunSession(commands, [&](const std::string& input) {
+    const absl::StatusOr<ChildOutcome> outcome = RunClient(server, {"nft", "-i"}, {}, input);
+    REQUIRE(outcome.ok());
+    REQUIRE(outcome->greeted);
+    REQUIRE(outcome->end != ChildOutcome::End::kTimedOut);
+    return outcome->errors;
+  });
+}
+
+}  // namespace nftjit::control

@@ -1,0 +1,26 @@
+// Many nft commands through one process, each a transaction of its own, and what nft said of each.
+#ifndef NFTJIT_TESTS_CONTROL_NFT_SESSION_H_
+#define NFTJIT_TESTS_CONTROL_NFT_SESSION_H_
+
+#include <absl/functional/function_ref.h>
+
+#include <string>
+#include <vector>
+
+#include "lib/control/server.h"
+
+namespace nftjit::control {
+
+// Starts `nft -i` on `input` and returns what it wrote to standard error.
+using RunNft = absl::FunctionRef<std::string(const std::string& input)>;
+
+// What nft said of each command: empty where it took it. A command that makes nft crash says "crash: …"; the commands
+// after it go to a new process.
+std::vector<std::string> RunSession(const std::vector<std::string>& commands, RunNft run);
+
+// The same against a server of ours, which keeps what the commands made.
+std::vector<std::string> RunSession(const std::vector<std::string>& commands, Server& server);
+
+}  // namespace nftjit::control
+
+#endif  // NFTJIT_TESTS_CONTROL_NFT_SESSION_H_
