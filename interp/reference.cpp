@@ -8,12 +8,12 @@
 namespace nftjit {
 namespace {
 
+using reference::kSlotAlignment;
 using reference::Layout;
 
 // Values of a chain and of the chains that it is deep in. Programs that need more than the frame's scratch are rare.
 constexpr size_t kMostValueBytes = size_t{64} << 10;
 constexpr uint32_t kMostDepth = 16;
-constexpr uint32_t kSlotAlignment = 8;
 
 std::string PlaceOf(const ir::Program& program, uint32_t row) {
   const uint32_t rule = row < program.origins.size() ? program.origins[row].rule : UINT32_MAX;
@@ -133,15 +133,24 @@ struct ChainCode {
   ir::ChainId chain;
 };
 
+// Flags are few beside the values, so they have a stack of their own for the largest, used for cut frames only.
+Outcome RunWithFlags(const ChainCode& chain, Frame& frame, uint8_t* values) noexcept {
+  uint8_t unknown[kMostValueBytes / kSlotAlignment];
+  return reference::RunChain(*chain.program, *chain.layout, frame, chain.chain, values, unknown);
+}
+
+Outcome Run(const ChainCode& chain, Frame& frame, uint8_t* values) noexcept {
+  if (frame.cut) return RunWithFlags(chain, frame, values);
+  return reference::RunChain(*chain.program, *chain.layout, frame, chain.chain, values, nullptr);
+}
+
 Outcome RunInFrame(const void* code, Frame* frame) noexcept {
-  const auto& chain = *static_cast<const ChainCode*>(code);
-  return reference::RunChain(*chain.program, *chain.layout, *frame, chain.chain, frame->scratch);
+  return Run(*static_cast<const ChainCode*>(code), *frame, frame->scratch);
 }
 
 Outcome RunOnStack(const void* code, Frame* frame) noexcept {
-  const auto& chain = *static_cast<const ChainCode*>(code);
   alignas(16) uint8_t values[kMostValueBytes];
-  return reference::RunChain(*chain.program, *chain.layout, *frame, chain.chain, values);
+  return Run(*static_cast<const ChainCode*>(code), *frame, values);
 }
 
 class ReferenceProgram final : public CompiledProgram {
@@ -154,6 +163,10 @@ class ReferenceProgram final : public CompiledProgram {
       codes_.push_back({&program, &layout_, ir::ChainId(i)});
     }
     entries_.resize(program.chains.size());
+    for (const ir::SetInfo& set : program.sets) {
+      layout_.acts.push_back(std::any_of(set.elements.begin(), set.elements.end(), reference::Acts) ||
+                             (set.catchall && reference::Acts(*set.catchall)));
+    }
   }
 
   absl::Status Finish() {
@@ -170,6 +183,7 @@ class ReferenceProgram final : public CompiledProgram {
 
   [[nodiscard]] ChainEntry Entry(ir::ChainId chain) const override { return entries_[chain.index]; }
   [[nodiscard]] size_t code_bytes() const override { return 0; }
+  [[nodiscard]] bool FollowsMissingBytes() const override { return true; }
 
  private:
   Layout layout_;

@@ -1,13 +1,13 @@
 // The walk: rows of a rule, items of a chain, chains by verdict.
+#include <algorithm>
+
 #include "interp/reference_machine.h"
 #include "lib/runtime/calls.h"
 
 namespace nftjit::reference {
-namespace {
 
 using nft::VerdictCode;
 
-// One row that does not end its rule. False: the rule (or block) does not match.
 bool Evaluate(const Machine& machine, uint32_t index) {
   switch (machine.row(index).op) {
     case ir::Op::kConst:
@@ -65,7 +65,6 @@ bool Evaluate(const Machine& machine, uint32_t index) {
   return false;
 }
 
-// Runs the rows of a rule or block until one does not match (kBreak) or gives a verdict other than kContinue.
 Verdict RunRows(const Machine& machine, const ir::Item& item) {
   for (uint32_t index = item.first_row; index < item.first_row + item.row_count; ++index) {
     if (ir::Info(machine.row(index).op).kind == ir::OpKind::kEnd) {
@@ -77,8 +76,6 @@ Verdict RunRows(const Machine& machine, const ir::Item& item) {
   }
   return {};
 }
-
-}  // namespace
 
 Verdict End(const Machine& machine, uint32_t index) {
   const ir::Row& row = machine.row(index);
@@ -95,14 +92,31 @@ Verdict End(const Machine& machine, uint32_t index) {
   }
 }
 
-Outcome RunChain(const ir::Program& program, const Layout& layout, Frame& frame, ir::ChainId chain, uint8_t* values) {
-  const Machine machine{program, layout, frame, values};
+namespace {
+
+// The rule at `item`, or the first one inside.
+uint32_t RuleAt(const ir::Program& program, uint32_t item) {
+  while (program.items[item].kind == ir::ItemKind::kBlock && item + 1 < program.items[item].end) ++item;
+  return program.items[item].rule.index;
+}
+
+}  // namespace
+
+Outcome RunChain(const ir::Program& program, const Layout& layout, Frame& frame, ir::ChainId chain, uint8_t* values,
+                 uint8_t* unknown) {
+  const Machine machine{program, layout, frame, values, unknown};
   uint32_t next = program.chains[chain.index].first_item;
   uint32_t end = next + program.chains[chain.index].item_count;
+  uint32_t maybe_end = 0;  // Items before it are in a block that may or may not have been entered.
   while (next < end) {
     const ir::Item& item = program.items[next];
-    const Verdict verdict = RunRows(machine, item);
+    const Verdict verdict = unknown == nullptr ? RunRows(machine, item) : RunCutRows(machine, item, next < maybe_end);
+    if (verdict.certainty == Certainty::kUnknown) {
+      frame.rule = RuleAt(program, next);
+      return kUnknownOutcome;
+    }
     if (item.kind == ir::ItemKind::kBlock) {
+      if (verdict.certainty == Certainty::kMaybe) maybe_end = std::max(maybe_end, item.end);
       next = verdict.code == VerdictCode::kContinue ? next + 1 : item.end;
       continue;
     }
@@ -112,8 +126,9 @@ Outcome RunChain(const ir::Program& program, const Layout& layout, Frame& frame,
       case VerdictCode::kBreak:
         break;
       case VerdictCode::kJump: {
-        uint8_t* callee_values = values + layout.chain_bytes[chain.index];
-        const Outcome outcome = RunChain(program, layout, frame, verdict.chain, callee_values);
+        const uint32_t bytes = layout.chain_bytes[chain.index];
+        uint8_t* callee_unknown = unknown == nullptr ? nullptr : unknown + bytes / kSlotAlignment;
+        const Outcome outcome = RunChain(program, layout, frame, verdict.chain, values + bytes, callee_unknown);
         if (outcome != static_cast<Outcome>(VerdictCode::kContinue)) return outcome;
         break;
       }

@@ -2,7 +2,7 @@
 //
 // There is no registry: a program links the engines that it names. All of them give the same results on everything
 // observable (verdicts, deciding rules, counters, log records, changed metadata); they differ in speed and in what they
-// need of the machine.
+// need of the machine. The exception is Packet::missing, which the reference engine alone follows.
 #ifndef NFTJIT_ENGINE_H_
 #define NFTJIT_ENGINE_H_
 

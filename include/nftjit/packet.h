@@ -81,10 +81,17 @@ struct Packet {
   uint32_t sdif = 0;
   std::array<char, 16> sdifname{};
   uint64_t time_ns = 0;  // Wall clock of the packet since the epoch; 0: the Worker's clock.
+
+  // Bytes of the packet that are not at hand: on the wire they follow the `length` bytes at `data`, as in a capture
+  // with a snap length. The reference engine alone follows it: lengths and bounds count the missing bytes, and a packet
+  // whose fate depends on what they hold gets Verdict::kUnknown. The other engines run it as a packet of `length`
+  // bytes.
+  uint32_t missing = 0;
 };
 
 // Finds the headers of an Ethernet frame: sets link_offset, network_offset, protocol, vlan_tagged and pkttype (from the
-// destination address; unicast is host). A frame too short for its headers gets network_offset == length.
+// destination address; unicast is host). A frame too short for its headers, or of which too much is missing to find
+// them, gets network_offset == length.
 // At most one VLAN tag is skipped, as the kernel does. Source: vm-semantics 7 (measured on 6.18).
 void ParseEthernet(Packet& packet);
 

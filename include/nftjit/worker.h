@@ -26,7 +26,14 @@ struct HookSite {
   bool operator==(const HookSite&) const = default;
 };
 
-enum class Verdict : uint8_t { kDrop = 0, kAccept = 1 };
+enum class Verdict : uint8_t {
+  kDrop = 0,
+  kAccept = 1,
+  // It depends on bytes that are not at hand: only of packets with `missing` bytes, and only by the reference engine,
+  // whose other verdicts hold whatever the missing bytes are. What follows is not run, so counters, log records and
+  // changed metadata are those of what came before. (Nor is a packet counted of which not even the length is known.)
+  kUnknown = 2,
+};
 
 // What ended the last base chain that was run.
 enum class DecidedBy : uint8_t {
@@ -34,6 +41,7 @@ enum class DecidedBy : uint8_t {
   kRule,     // The verdict of `rule`.
   kPolicy,   // The policy of `base_chain`: the packet fell off its end or returned.
   kHeader,   // inet ingress: a broken L3 header dropped the packet before `base_chain` was run (vm-semantics 7).
+  kMissing,  // Nothing: the verdict is kUnknown since `rule`; if that is kNone, since the headers were to be parsed.
 };
 
 enum class RejectKind : uint8_t { kNone, kIcmp, kTcpReset, kIcmpx };  // kIcmpx: the code is of nf_tables' own.

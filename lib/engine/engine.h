@@ -17,6 +17,7 @@ namespace nftjit {
 
 // Runs one base chain of a compiled Program on an entered frame. `code` is ChainEntry::code.
 // Returns a terminal nft::VerdictCode (drop, accept), or kContinue: fell off the end or returned, policy applies.
+// An engine that FollowsMissingBytes() may also return kUnknownOutcome, and sets frame.rule then.
 // Sets frame.rule and frame.reject when a rule's verdict ended the chain (both are reset by the caller).
 using ChainFunction = Outcome (*)(const void* code, Frame* frame) noexcept;
 struct ChainEntry {
@@ -33,6 +34,8 @@ class CompiledProgram {
   [[nodiscard]] virtual ChainEntry Entry(ir::ChainId chain) const = 0;
   // Bytes of machine code, or of the encoding that an interpreter made; 0 where the Program itself is walked.
   [[nodiscard]] virtual size_t code_bytes() const = 0;
+  // True if cut frames (EnterShortChain()) may be run. Others are for engines that take the bytes present for all.
+  [[nodiscard]] virtual bool FollowsMissingBytes() const { return false; }
   // Machine code or encoding as text with rule and IR row beside it; `dump asm`. Addresses are offsets.
   [[nodiscard]] virtual std::string Disassemble() const { return {}; }
 };

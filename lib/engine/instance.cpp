@@ -132,7 +132,10 @@ std::vector<CounterSlot> InstanceState::CounterSums() const {
 }
 
 WorkerState::WorkerState(std::shared_ptr<InstanceState> i)
-    : instance(std::move(i)), plans(&instance->program->data().plans), frame() {
+    : instance(std::move(i)),
+      plans(&instance->program->data().plans),
+      follows_missing_bytes(instance->program->data().code->FollowsMissingBytes()),
+      frame() {
   const size_t slots = std::max<size_t>(instance->counter_count(), 1);
   counters.reset(new (std::align_val_t{64}) CounterSlot[slots]);
   const uint32_t capacity = std::bit_ceil(std::clamp<uint32_t>(instance->options.log_capacity, 1, kMaxLogCapacity));

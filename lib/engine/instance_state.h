@@ -50,6 +50,7 @@ struct alignas(64) WorkerState {
 
   const std::shared_ptr<InstanceState> instance;
   const HookPlans* plans;
+  const bool follows_missing_bytes;  // Of the engine.
   std::unique_ptr<CounterSlot[], FreeSlots> counters;
   std::unique_ptr<LogRecord[]> log_records;
   EffectLog log;

@@ -23,15 +23,27 @@ static_assert(static_cast<int>(RejectKind::kIcmp) == static_cast<int>(nft::Rejec
               static_cast<int>(RejectKind::kTcpReset) == static_cast<int>(nft::RejectType::kTcpReset) + 1 &&
               static_cast<int>(RejectKind::kIcmpx) == static_cast<int>(nft::RejectType::kIcmpx) + 1);
 
-// Runs the chain of `step` on the entered frame. False: the packet is dropped.
+// The packet's fate depends on missing bytes. Always false, for callers to return.
+bool BecomeUnknown(uint32_t base_chain, uint32_t rule, Result& result) noexcept {
+  result.base_chain = base_chain;
+  result.rule = rule;
+  result.decided_by = DecidedBy::kMissing;
+  result.verdict = Verdict::kUnknown;
+  return false;
+}
+
+// Runs the chain of `step` on the entered frame. False: the packet goes no further.
+template <bool short_packet>
 bool RunStep(const PlanStep& step, Frame& frame, Result& result) noexcept {
   frame.rule = kNoRule;
   frame.reject = 0;
   const Outcome outcome = step.entry.run(step.entry.code, &frame);
   result.base_chain = step.chain.index;
   result.rule = frame.rule;
+  if (short_packet && outcome == kUnknownOutcome) return BecomeUnknown(step.chain.index, frame.rule, result);
   if (outcome == static_cast<Outcome>(nft::VerdictCode::kContinue)) {
-    if (step.policy_counter != UINT32_MAX) AddTo(frame.counters[step.policy_counter], 1, frame.length);
+    const bool counted = step.policy_counter != UINT32_MAX && !(short_packet && frame.headers_unknown);
+    if (counted) AddTo(frame.counters[step.policy_counter], 1, frame.length);
     result.rule = Result::kNone;
     result.decided_by = DecidedBy::kPolicy;
     result.verdict = step.policy_accepts ? Verdict::kAccept : Verdict::kDrop;
@@ -52,6 +64,7 @@ bool RunStep(const PlanStep& step, Frame& frame, Result& result) noexcept {
 // The headers are parsed once for all chains that parse alike, since no operation changes packet bytes or devices: the
 // kernel's parse at each chain would find the same. The result is written in place: building it elsewhere and copying
 // it costs more than the rest of this function.
+template <bool short_packet>
 void RunPlan(const HookPlan& plan, HookSite site, Packet& packet, Frame& frame, Result& result) noexcept {
   result = Result();
   const DeviceRole role = HookPlans::RoleOf(site);
@@ -60,11 +73,14 @@ void RunPlan(const HookPlan& plan, HookSite site, Packet& packet, Frame& frame, 
   for (const PlanStep& step : plan.steps) {
     if (role != DeviceRole::kNone && !BoundTo(step, role == DeviceRole::kOif ? packet.oif : packet.iif)) continue;
     if (step.point.pf != entered) {
-      enter = EnterChain(step.point, packet, frame);
+      enter = short_packet ? EnterShortChain(step.point, packet, frame) : EnterChain(step.point, packet, frame);
       entered = step.point.pf;
     }
     if (enter == EnterResult::kRun) {
-      if (!RunStep(step, frame, result)) return;
+      if (!RunStep<short_packet>(step, frame, result)) return;
+    } else if (short_packet && enter == EnterResult::kUnknown) {
+      BecomeUnknown(step.chain.index, kNoRule, result);
+      return;
     } else if (enter == EnterResult::kDrop) {
       result.base_chain = step.chain.index;
       result.rule = Result::kNone;
@@ -80,6 +96,31 @@ bool IsMixed(HookSite site) noexcept { return site.family == Family::kInet && si
 const HookPlan& PlanFor(const HookPlans& plans, HookSite& site, const Packet& packet) noexcept {
   if (IsMixed(site)) site.family = L3FamilyOf(packet);
   return plans.At(site);
+}
+
+// So much is missing that it is not known which family the packet is of.
+bool IsFamilyMissing(HookSite site, const Packet& packet) noexcept {
+  return IsMixed(site) && packet.missing != 0 && packet.protocol == 0 && packet.network_offset >= packet.length;
+}
+
+// Packets for an engine that follows missing bytes.
+void RunExactly(WorkerState& worker, HookSite site, Packet& packet, Result& result) noexcept {
+  Frame& frame = worker.frame;
+  frame.cut = frame.headers_unknown = frame.transport_unknown = false;
+  const HookPlans& plans = *worker.plans;
+  if (IsFamilyMissing(site, packet)) {
+    result = Result();
+    const bool any_chain =
+        !plans.At({Family::kIp, site.hook}).steps.empty() || !plans.At({Family::kIp6, site.hook}).steps.empty();
+    if (any_chain) BecomeUnknown(Result::kNone, Result::kNone, result);
+    return;
+  }
+  const HookPlan& plan = PlanFor(plans, site, packet);
+  if (packet.missing != 0) {
+    RunPlan<true>(plan, site, packet, frame, result);
+  } else {
+    RunPlan<false>(plan, site, packet, frame, result);
+  }
 }
 
 void ReadClock(WorkerState& worker, HookSite site) noexcept {
@@ -104,11 +145,18 @@ Worker::~Worker() = default;
 void Worker::Run(HookSite site, std::span<Packet> packets, std::span<Result> results) noexcept {
   assert(packets.size() == results.size());
   ReadClock(*state_, site);
+  if (state_->follows_missing_bytes) {
+    for (size_t i = 0; i < packets.size(); ++i) {
+      state_->log.packet = static_cast<uint32_t>(i);
+      RunExactly(*state_, site, packets[i], results[i]);
+    }
+    return;
+  }
   if (!IsMixed(site)) {
     const HookPlan& plan = state_->plans->At(site);
     for (size_t i = 0; i < packets.size(); ++i) {
       state_->log.packet = static_cast<uint32_t>(i);
-      RunPlan(plan, site, packets[i], state_->frame, results[i]);
+      RunPlan<false>(plan, site, packets[i], state_->frame, results[i]);
     }
     return;
   }
@@ -116,7 +164,7 @@ void Worker::Run(HookSite site, std::span<Packet> packets, std::span<Result> res
     state_->log.packet = static_cast<uint32_t>(i);
     HookSite own = site;
     const HookPlan& plan = PlanFor(*state_->plans, own, packets[i]);
-    RunPlan(plan, own, packets[i], state_->frame, results[i]);
+    RunPlan<false>(plan, own, packets[i], state_->frame, results[i]);
   }
 }
 

@@ -26,7 +26,8 @@ uint32_t nftjit_ct_known(const Frame* frame, uint32_t key, uint32_t direction) n
 // Op::kCt.
 void nftjit_ct_load(const Frame* frame, uint32_t key, uint32_t direction, uint32_t length, uint8_t* out) noexcept;
 // Op::kExthdr: 1 and `length` bytes at `out`, or 0: BREAK. `flags`: ir::kPresent. The kernel is built without
-// nft::ExthdrOp::kDccp: always a BREAK here, and the reference engine refuses to compile it.
+// nft::ExthdrOp::kDccp: always a BREAK here, and the reference engine refuses to compile it. In frames that are cut,
+// and in no others, it may also be 2: bytes are missing that would tell.
 uint32_t nftjit_exthdr_load(Frame* frame, uint32_t op, uint32_t type, uint32_t offset, uint32_t flags, uint32_t length,
                             uint8_t* out) noexcept;
 // GuardKind::kRoomInner: 1 if `bytes` lie behind the inner header.

@@ -33,7 +33,9 @@ void ParseEthernet(Packet& packet) {
     type_offset += kVlanBytes;
     type = LoadBig16(frame + type_offset);
   }
-  packet.network_offset = type_offset + 2;
+  const uint32_t header_bytes = type_offset + 2;
+  if (type < kFirstEtherType && size < header_bytes + 2 && packet.missing != 0) return;  // Which of two, is not known.
+  packet.network_offset = header_bytes;
   if (type < kFirstEtherType) {
     // 802.3: a length. Raw IPX begins with ffff, everything else with an LLC header.
     const bool raw = size >= packet.network_offset + 2 && LoadBig16(frame + packet.network_offset) == 0xffff;

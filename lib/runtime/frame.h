@@ -34,6 +34,8 @@ inline constexpr uint32_t kNoRule = UINT32_MAX;
 
 // What a base chain run came to. kContinue: it fell off its end or returned; the caller applies the policy.
 using Outcome = int32_t;  // nft::VerdictCode
+// It depends on bytes that are missing (Frame::cut). Frame::rule is where it became so.
+inline constexpr Outcome kUnknownOutcome = INT32_MIN;
 
 struct Frame {
   const uint8_t* base[ir::kBaseCount];  // First byte of each header; undefined where room is 0.
@@ -69,6 +71,11 @@ struct Frame {
   uint64_t wall_ns;                // Since the epoch: meta time, day, hour.
   uint64_t* random;                // State of this worker's generator.
   uint32_t cpu;                    // Worker number: `meta cpu`.
+  // Of packets with missing bytes (Packet::missing), as EnterShortChain() finds them; all false otherwise.
+  bool cut;                // `length` and `room` count bytes that are not there: PresentBytes().
+  bool headers_unknown;    // Even of the L3 header: nothing that was parsed from the packet is known, nor its length.
+  bool transport_unknown;  // Transport information is not known. Also set with headers_unknown.
+  uint32_t view_bytes;     // Bytes of link_view that are there.
   // The frame without its VLAN tag, where the kernel has dropped the tag or keeps it outside the bytes: 12 address
   // bytes, the ethertype, then as much of the packet as fits. Filled only for tagged frames at L3 hooks and egress.
   static constexpr uint32_t kLinkViewBytes = 256;
@@ -79,6 +86,17 @@ struct Frame {
 };
 
 inline constexpr uint32_t kRejected = 0x10000;
+
+// Of the `room` bytes from `first`, a base or start of the frame, how many are there. All of them unless the frame is
+// cut.
+inline uint32_t PresentBytes(const Frame& frame, const uint8_t* first, uint32_t room) noexcept {
+  const uint8_t* view = frame.link_view;
+  const bool in_view = first >= view && first < view + Frame::kLinkViewBytes;
+  const uint8_t* end = in_view ? view + frame.view_bytes : frame.packet->data + frame.packet->length;
+  if (first >= end) return 0;
+  const auto present = static_cast<size_t>(end - first);
+  return present < room ? static_cast<uint32_t>(present) : room;
+}
 
 static_assert(offsetof(Frame, reject) < 128, "hot fields need one-byte displacements");
 

@@ -36,6 +36,14 @@ uint32_t InnerDistance(const Frame& frame) {
 
 }  // namespace
 
+bool InnerIsMissing(const Frame& frame) noexcept {
+  if (!frame.cut || !frame.l4_valid || !frame.unfragmented) return false;
+  const uint8_t* transport = frame.base[size_t(ir::Base::kTransport)];
+  const uint32_t room = frame.room[size_t(ir::Base::kTransport)];
+  const uint32_t present = PresentBytes(frame, transport, room);
+  return (frame.l4proto == kTcp && room >= 20 && present < 13) || (frame.l4proto == kGre && room >= 4 && present < 2);
+}
+
 void FindInner(Frame& frame) noexcept {
   constexpr size_t kInner = size_t(ir::Base::kInner), kTransport = size_t(ir::Base::kTransport);
   const uint32_t distance = InnerDistance(frame);

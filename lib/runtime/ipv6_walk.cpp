@@ -22,17 +22,18 @@ Ipv6Walk WalkIpv6(const uint8_t* data, uint32_t network_offset, uint32_t end, in
   uint64_t start = uint64_t{network_offset} + kFixedHeader;  // 64 bits: lengths in headers cannot make it wrap.
   uint8_t next = data[network_offset + 6];
   const auto has = [&](uint64_t bytes) { return start + bytes <= end; };
+  const auto broken = [&](uint64_t bytes) { return Ipv6Walk{Result::kBroken, 0, start + bytes}; };
 
   // Every turn but the last moves `start` on by at least 8 bytes, so the packet's length bounds the walk.
   while (true) {
     const bool found = !any && next == target;
     const auto here = [&](uint32_t fragoff) { return Ipv6Walk{Result::kFound, next, start, fragoff}; };
     if (!IsSkippable(next)) return any || found ? here(0) : Ipv6Walk{Result::kNotFound};
-    if (!has(next == kRouting ? 4 : 2)) return {Result::kBroken};
+    if (const uint64_t bytes = next == kRouting ? 4 : 2; !has(bytes)) return broken(bytes);
     const uint8_t* header = data + start;
     uint32_t header_bytes = 0;
     if (next == kFragment) {
-      if (!has(4)) return {Result::kBroken};
+      if (!has(4)) return broken(4);
       const uint32_t fragoff = LoadBig16(header + 2) & 0xfff8U;
       if (fragoff != 0) {
         if (any && !IsSkippable(header[0])) return {Result::kLaterFragment, header[0], 0, fragoff};

@@ -11,11 +11,11 @@ struct Ipv6Walk {
     kFound,          // The header starts at `offset`.
     kLaterFragment,  // Any header wanted, and the packet is a later fragment: its protocol is known, its place is not.
     kNotFound,
-    kBroken,  // A header that the walk needs to look into is not there.
+    kBroken,  // A header that the walk needs to look into is not there; `offset` is where its bytes would end.
   };
   Result result = Result::kNotFound;
   uint8_t header = 0;    // The number of the header found.
-  uint64_t offset = 0;   // From `data`; may lie past `end`.
+  uint64_t offset = 0;   // From `data`; may lie past `end`, and does if broken.
   uint32_t fragoff = 0;  // Bytes; 0 unless a later fragment.
 };
 

@@ -1,6 +1,7 @@
 // Runs once per packet and protocol family of a hook, so what it knows of the packet is kept in locals (stores to the
 // frame would make the compiler read the packet's fields again), the family is a constant of each copy of Enter, and
-// what every packet goes through is inlined there.
+// what every packet goes through is inlined there. What it takes to know that bytes are missing is in copies of its
+// own, `short_packet`.
 #include "lib/runtime/parse.h"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ constexpr Conntrack kNoConntrack{};
 struct Extent {
   const uint8_t* data;
   uint32_t link, network, end;
+  uint32_t present;  // Bytes at `data`; fewer than `end` if some are missing.
   bool tagged;
 
   [[nodiscard]] uint32_t l3_bytes() const { return end - network; }
@@ -62,8 +64,10 @@ template <nft::Family pf>
 uint32_t BuildLinkView(const Extent& extent, Frame& frame) {
   const uint32_t rest_bytes = extent.l3_bytes() + 2;  // From the ethertype on.
   std::memcpy(frame.link_view, extent.data + extent.link, kAddressBytes);
-  std::memcpy(frame.link_view + kAddressBytes, extent.l3() - 2,
-              std::min(rest_bytes, Frame::kLinkViewBytes - kAddressBytes));
+  const uint32_t copied =
+      std::min({rest_bytes, extent.present + 2 - extent.network, Frame::kLinkViewBytes - kAddressBytes});
+  std::memcpy(frame.link_view + kAddressBytes, extent.l3() - 2, copied);
+  frame.view_bytes = kAddressBytes + copied;
   return kAddressBytes + rest_bytes;
 }
 
@@ -132,8 +136,13 @@ template <nft::Family pf>
 }
 
 // The IPv6 header is there, 40 bytes. False, and no transport information, if the walk fails.
+template <bool short_packet>
 bool SetIpv6Transport(const Extent& extent, Frame& frame) {
-  const Ipv6Walk walk = WalkIpv6(extent.data, extent.network, extent.end, kAnyHeader);
+  const uint32_t end = short_packet ? std::min(extent.end, extent.present) : extent.end;
+  const Ipv6Walk walk = WalkIpv6(extent.data, extent.network, end, kAnyHeader);
+  if (short_packet && walk.result == Ipv6Walk::Result::kBroken && walk.offset <= extent.end) {
+    frame.transport_unknown = true;
+  }
   // The kernel keeps the transport offset, which counts from the start of the packet data, in 16 bits and refuses what
   // does not fit.
   const uint64_t link_bytes = frame.length - extent.l3_bytes();
@@ -154,6 +163,7 @@ bool SetIpv6Transport(const Extent& extent, Frame& frame) {
 
 // At bridge, netdev and inet ingress hooks nobody has looked at the header yet: the kernel checks it there.
 // False, and no transport information, if it is broken or of neither version.
+template <bool short_packet>
 bool SetCheckedTransport(const Extent& extent, uint16_t ethertype, Frame& frame) {
   const uint8_t* header = extent.l3();
   const uint32_t bytes = extent.l3_bytes();
@@ -164,7 +174,7 @@ bool SetCheckedTransport(const Extent& extent, uint16_t ethertype, Frame& frame)
       return true;
     }
   } else if (ethertype == kEtherIpv6 && bytes >= kIpv6Bytes && header[0] >> 4 == 6) {
-    if (kIpv6Bytes + LoadBig16(header + 4) <= bytes) return SetIpv6Transport(extent, frame);
+    if (kIpv6Bytes + LoadBig16(header + 4) <= bytes) return SetIpv6Transport<short_packet>(extent, frame);
   }
   ClearTransport(extent, frame);
   return false;
@@ -190,24 +200,59 @@ template <nft::Family pf>
 }
 
 // The kernel's stack has checked the header. A packet too short for one has none here, neither of L3 nor of L4.
-template <nft::Family pf>
+template <nft::Family pf, bool short_packet>
 [[gnu::always_inline]] inline void SetUncheckedTransport(const Extent& extent, Frame& frame) {
   if (pf == nft::Family::kIp && extent.l3_bytes() >= kIpv4Bytes) {
     SetIpv4Transport(extent, frame);
   } else if (pf == nft::Family::kIp6 && extent.l3_bytes() >= kIpv6Bytes) {
-    SetIpv6Transport(extent, frame);
+    SetIpv6Transport<short_packet>(extent, frame);
   } else {
     ClearTransport(extent, frame);
     frame.room[kNetwork] = 0;
   }
 }
 
+// --- packets with missing bytes ---
+
+// True if the L3 header, as far as it is parsed here, is missing; then it may be that the link header is, too.
 template <nft::Family pf>
+bool IsHeaderMissing(const Extent& extent, uint16_t given_ethertype) {
+  if (extent.present >= extent.end) return false;
+  if (extent.present <= extent.network) return true;
+  const uint32_t present = extent.present - extent.network;
+  const uint16_t ethertype = EtherType<pf>(extent, given_ethertype);
+  constexpr uint32_t kIpv4Parsed = 10, kIpv6Parsed = 7;  // To the protocol, to the next header.
+  return (ethertype == kEtherIpv4 && extent.l3_bytes() >= kIpv4Bytes && present < kIpv4Parsed) ||
+         (ethertype == kEtherIpv6 && extent.l3_bytes() >= kIpv6Bytes && present < kIpv6Parsed);
+}
+
+// Leaves nothing to read.
+template <nft::Family pf>
+EnterResult EnterUnknown(const Extent& extent, uint16_t ethertype, Frame& frame) {
+  frame.cut = frame.headers_unknown = frame.transport_unknown = true;
+  std::fill(std::begin(frame.base), std::end(frame.base), extent.data);
+  std::fill(std::begin(frame.room), std::end(frame.room), 0);
+  frame.inner_known = true;
+  ClearTransport(extent, frame);
+  frame.start = extent.data;
+  frame.start_size = 0;
+  frame.length = extent.l3_bytes();
+  if (pf != nft::Family::kInet) return EnterResult::kRun;
+  const bool other = ethertype != 0 && ethertype != kEtherIpv4 && ethertype != kEtherIpv6;
+  return other ? EnterResult::kAccept : EnterResult::kUnknown;
+}
+
+// --- all of it ---
+
+template <nft::Family pf, bool short_packet>
 EnterResult Enter(Hook hook, Packet& packet, Frame& frame) {
-  const uint32_t size = packet.data == nullptr ? 0 : packet.length;
-  Extent extent{packet.data, packet.link_offset, std::min(packet.network_offset, size), size, packet.vlan_tagged};
-  const uint16_t ethertype = EtherType<pf>(extent, packet.protocol);
-  if (IsL3(pf)) extent.end = TrimmedEnd<pf>(extent);
+  const uint32_t present = packet.data == nullptr ? 0 : packet.length;
+  const uint32_t size = short_packet ? present + std::min(packet.missing, UINT32_MAX - present) : present;
+  Extent extent{packet.data, packet.link_offset, std::min(packet.network_offset, size), size,
+                present,     packet.vlan_tagged};
+  const bool unknown = short_packet && IsHeaderMissing<pf>(extent, packet.protocol);
+  const uint16_t ethertype = unknown ? packet.protocol : EtherType<pf>(extent, packet.protocol);
+  if (IsL3(pf) && !unknown) extent.end = TrimmedEnd<pf>(extent);
 
   frame.packet = &packet;
   frame.ct = packet.ct != nullptr ? packet.ct : &kNoConntrack;
@@ -222,58 +267,74 @@ EnterResult Enter(Hook hook, Packet& packet, Frame& frame) {
   frame.base[kNetwork] = extent.l3();
   frame.room[kNetwork] = extent.l3_bytes();
   SetDevices<pf>(hook, packet.iif, packet.oif, frame);
+  if (short_packet) {
+    if (unknown) return EnterUnknown<pf>(extent, ethertype, frame);
+    frame.cut = extent.end > present;
+    frame.headers_unknown = frame.transport_unknown = false;
+  }
   SetStart<pf>(hook, extent, frame);
   SetLink<pf>(hook, extent, frame);
 
   if (IsL3(pf)) {
-    SetUncheckedTransport<pf>(extent, frame);
+    SetUncheckedTransport<pf, short_packet>(extent, frame);
   } else if (pf == nft::Family::kArp) {
     ClearTransport(extent, frame);
   } else {
-    const bool sound = SetCheckedTransport(extent, ethertype, frame);
+    const bool sound = SetCheckedTransport<short_packet>(extent, ethertype, frame);
     if (pf == nft::Family::kInet) {  // Ingress: the only hook of this family.
       if (ethertype != kEtherIpv4 && ethertype != kEtherIpv6) return EnterResult::kAccept;
       frame.nfproto = static_cast<uint8_t>(ethertype == kEtherIpv4 ? nft::Family::kIp : nft::Family::kIp6);
+      if (short_packet && frame.transport_unknown) return EnterResult::kUnknown;
       if (!sound) return EnterResult::kDrop;
     }
   }
   return EnterResult::kRun;
 }
 
-}  // namespace
-
-EnterResult EnterChain(const HookPoint& point, Packet& packet, Frame& frame) noexcept {
+template <bool short_packet>
+EnterResult EnterAt(const HookPoint& point, Packet& packet, Frame& frame) {
   switch (point.pf) {
     case nft::Family::kIp:
-      return Enter<nft::Family::kIp>(point.hook, packet, frame);
+      return Enter<nft::Family::kIp, short_packet>(point.hook, packet, frame);
     case nft::Family::kIp6:
-      return Enter<nft::Family::kIp6>(point.hook, packet, frame);
+      return Enter<nft::Family::kIp6, short_packet>(point.hook, packet, frame);
     case nft::Family::kInet:
-      return Enter<nft::Family::kInet>(point.hook, packet, frame);
+      return Enter<nft::Family::kInet, short_packet>(point.hook, packet, frame);
     case nft::Family::kNetdev:
-      return Enter<nft::Family::kNetdev>(point.hook, packet, frame);
+      return Enter<nft::Family::kNetdev, short_packet>(point.hook, packet, frame);
     case nft::Family::kBridge:
-      return Enter<nft::Family::kBridge>(point.hook, packet, frame);
+      return Enter<nft::Family::kBridge, short_packet>(point.hook, packet, frame);
     case nft::Family::kArp:
     case nft::Family::kUnspec:
       break;
   }
-  return Enter<nft::Family::kArp>(point.hook, packet, frame);
+  return Enter<nft::Family::kArp, short_packet>(point.hook, packet, frame);
+}
+
+}  // namespace
+
+EnterResult EnterChain(const HookPoint& point, Packet& packet, Frame& frame) noexcept {
+  return EnterAt<false>(point, packet, frame);
+}
+
+EnterResult EnterShortChain(const HookPoint& point, Packet& packet, Frame& frame) noexcept {
+  return EnterAt<true>(point, packet, frame);
 }
 
 int64_t FindIpv6Header(const Frame& frame, uint8_t target) noexcept {
-  if (frame.data_end - frame.network_offset < kIpv6Bytes) return -2;
-  const Ipv6Walk walk = WalkIpv6(frame.packet->data, frame.network_offset, frame.data_end, target);
+  if (frame.data_end - frame.network_offset < kIpv6Bytes) return kHeadersBroken;
+  const uint32_t end = std::min(frame.data_end, frame.packet->length);
+  const Ipv6Walk walk = WalkIpv6(frame.packet->data, frame.network_offset, end, target);
   switch (walk.result) {
     case Ipv6Walk::Result::kFound:
       return static_cast<int64_t>(walk.offset);
     case Ipv6Walk::Result::kLaterFragment:
     case Ipv6Walk::Result::kNotFound:
-      return -1;
+      return kHeaderNotFound;
     case Ipv6Walk::Result::kBroken:
-      return -2;
+      return walk.offset <= frame.data_end ? kHeadersMissing : kHeadersBroken;
   }
-  return -2;
+  return kHeadersBroken;
 }
 
 }  // namespace nftjit

@@ -14,9 +14,10 @@ struct HookPoint {
 };
 
 enum class EnterResult : uint8_t {
-  kRun,     // The frame is filled; run the chain.
-  kAccept,  // The chain is not run, the packet goes on (inet ingress: neither IPv4 nor IPv6).
-  kDrop,    // The chain is not run, the packet is dropped (inet ingress: broken L3 header).
+  kRun,      // The frame is filled; run the chain.
+  kAccept,   // The chain is not run, the packet goes on (inet ingress: neither IPv4 nor IPv6).
+  kDrop,     // The chain is not run, the packet is dropped (inet ingress: broken L3 header).
+  kUnknown,  // Bytes are missing that would tell which of the others (inet ingress; EnterShortChain() only).
 };
 
 // Fills what depends on the packet: base, room, length, protocol, l4*, fragment state, nfproto, iif, oif, ct, offsets.
@@ -34,11 +35,19 @@ enum class EnterResult : uint8_t {
 // version nibble of the first byte decides, as on a TUN device.
 EnterResult EnterChain(const HookPoint& point, Packet& packet, Frame& frame) noexcept;
 
+// The same for a packet with missing bytes: offsets, lengths and room are those of the whole packet, pointers may lie
+// past the bytes that are there, and cut, headers_unknown and transport_unknown say what that means. Where the headers
+// are unknown every room is 0.
+EnterResult EnterShortChain(const HookPoint& point, Packet& packet, Frame& frame) noexcept;
+
 // Computes base[kInner] and room[kInner] (0 where there is no inner header) and sets inner_known.
 void FindInner(Frame& frame) noexcept;
+// True if bytes are missing that FindInner() would read. It must not be called then.
+bool InnerIsMissing(const Frame& frame) noexcept;
 
 // The IPv6 extension-header walk, mode T (vm-semantics 7.1), for `exthdr`: the offset of the first header `target`
-// from packet->data, or -1 not found, -2 broken.
+// from packet->data, or one of the negative values.
+inline constexpr int64_t kHeaderNotFound = -1, kHeadersBroken = -2, kHeadersMissing = -3;  // Missing: frame.cut only.
 int64_t FindIpv6Header(const Frame& frame, uint8_t target) noexcept;
 
 }  // namespace nftjit

@@ -138,6 +138,69 @@ TEST_CASE("run writes what was accepted") {
   CHECK(after.back()["packets"] == accepted);
 }
 
+TEST_CASE("what depends on bytes that a capture lacks is unknown") {
+  const auto little = [](uint32_t value) { return std::string(reinterpret_cast<const char*>(&value), 4); };
+  // UDP 10.20.4.1 -> 192.0.2.250, 28 bytes on the wire.
+  const std::string whole = std::string("\x45\0\0\x1c\0\1\0\0\x40\x11\0\0\x0a\x14\4\1\xc0\0\2\xfa", 20) +
+                            std::string("\4\0\0\xa1\0\x08\0\0", 8);
+  std::string capture = little(0xa1b2c3d4) + little(4 << 16 | 2) + little(0) + little(0) + little(65535) + little(101);
+  for (const uint32_t size : {28, 24, 20, 4}) {
+    capture += little(1000) + little(0) + little(size) + little(28) + whole.substr(0, size);
+  }
+  const Folder folder;
+  const std::string cut = folder.Write("cut.pcap", capture);
+  const std::string file = folder.Write("fw.nft", R"(table ip t {
+	chain c {
+		type filter hook input priority 0; policy accept;
+		counter comment "all"
+		udp dport 53 ip saddr 10.99.0.0/16 accept
+		udp dport 161 counter drop comment "port"
+		meta length 28 counter comment "length"
+	}
+}
+)");
+  const std::string words = "run -f " + file + " -r " + cut + " --engine x86 ";
+  Outcome outcome = Run(folder, words + "--hook input");
+  INFO(outcome.err << outcome.out);
+  CHECK(outcome.status == 0);
+  const std::string note = "note: 3 packets were captured short: the reference engine runs all";
+  CHECK(outcome.err.find(note) != std::string::npos);
+  CHECK(outcome.err.find(note) == outcome.err.rfind(note));
+  CHECK(outcome.out.find("1 input drop  ip t c handle") == 0);
+  CHECK(outcome.out.find("2 input drop  ip t c handle") != std::string::npos);
+  CHECK(outcome.out.find("3 input unknown  ip t c handle") != std::string::npos);
+  CHECK(outcome.out.find("4 input unknown  ip t c handle") != std::string::npos);
+
+  outcome = Run(folder, words + "--hook input --json");
+  const std::vector<Json> objects = Lines(outcome.out);
+  REQUIRE(objects.size() == 5);
+  CHECK(objects[1]["verdict"] == "drop");
+  CHECK(objects[2]["verdict"] == "unknown");
+  CHECK(objects[2]["comment"] == "port");  // The rule before certainly fails: it is another address.
+  CHECK(objects[2]["rule"] == objects[1]["rule"]);
+  CHECK(objects[3]["verdict"] == "unknown");
+  CHECK(objects[3]["comment"] == Json());
+  CHECK(objects[4]["unknown"] == 2);
+  for (const Json& counter : objects[4]["counters"]) {
+    CHECK(counter["packets"] == (counter["comment"] == "all" ? 3 : counter["comment"] == "port" ? 2 : 0));
+  }
+
+  outcome = Run(folder, words + "--hook input --summary -w " + (folder / "kept.pcap"));
+  CHECK(outcome.out.find("4 packets: 0 accepted, 2 dropped, 2 unknown\n") == 0);
+
+  // The way of a packet may be unknown, too.
+  const std::string forward = folder.Write("forward.nft", R"(table ip t {
+	chain c {
+		type filter hook forward priority 0; policy accept;
+	}
+}
+)");
+  const std::string host = folder.Write("host", "interface lan\naddress 10.1.0.1/16 dev lan\nroute default dev lan\n");
+  outcome = Run(folder, "run -f " + forward + " --host " + host + " -r " + cut);
+  CHECK(outcome.out.find("3 forward accept  ip t c policy") != std::string::npos);
+  CHECK(outcome.out.find("4 prerouting unknown  way not captured") != std::string::npos);
+}
+
 TEST_CASE("a packet's path follows the host file") {
   const Folder folder;
   const std::string host = folder.Write("host", R"(interface lan

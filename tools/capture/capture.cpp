@@ -125,6 +125,7 @@ Packet Capture::At(size_t i) {
   Packet packet;
   packet.data = bytes_.data() + record.offset;
   packet.length = record.captured;
+  packet.missing = record.wire_length - std::min(record.wire_length, record.captured);
   packet.time_ns = record.time_ns;
   record.link->find_packet(packet);
   return packet;

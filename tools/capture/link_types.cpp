@@ -19,11 +19,20 @@ void SetPacket(Packet& packet, uint32_t offset, uint16_t protocol) {
   packet.protocol = protocol;
 }
 
-void SetNoPacket(Packet& packet) { SetPacket(packet, packet.length, 0); }
+// The header does not end here.
+void SetCut(Packet& packet) { SetPacket(packet, packet.length, 0); }
 
-// The packet ends `bytes` behind `offset`, if the frame reaches that far.
+// The header says that there is no packet, so nothing is missing either.
+void SetNoPacket(Packet& packet) {
+  SetCut(packet);
+  packet.missing = 0;
+}
+
+// The packet ends `bytes` behind `offset`, if the frame reaches that far on the wire.
 void EndPacket(Packet& packet, uint32_t offset, uint32_t bytes) {
-  if (bytes < packet.length - offset) packet.length = offset + bytes;
+  const uint32_t present = std::min(bytes, packet.length - offset);
+  packet.missing = std::min(bytes - present, packet.missing);
+  packet.length = offset + present;
 }
 
 void FindRawIp(Packet& packet) {
@@ -33,14 +42,14 @@ void FindRawIp(Packet& packet) {
 
 // A cooked header tells packet type and protocol.
 void FindCooked1(Packet& packet) {
-  if (packet.length < 16) return SetNoPacket(packet);
+  if (packet.length < 16) return SetCut(packet);
   const uint16_t type = LoadBig16(packet.data);
   packet.pkttype = static_cast<uint8_t>(type <= kOutgoing ? type : 0);
   SetPacket(packet, 16, LoadBig16(packet.data + 14));
 }
 
 void FindCooked2(Packet& packet) {
-  if (packet.length < 20) return SetNoPacket(packet);
+  if (packet.length < 20) return SetCut(packet);
   packet.pkttype = packet.data[10] <= kOutgoing ? packet.data[10] : 0;
   SetPacket(packet, 20, LoadBig16(packet.data));
 }
@@ -58,21 +67,21 @@ void SetByAddressFamily(Packet& packet, uint32_t offset, uint32_t family) {
 
 // The byte order is that of the machine that captured; families are small numbers.
 void FindBsdNull(Packet& packet) {
-  if (packet.length < 4) return SetNoPacket(packet);
+  if (packet.length < 4) return SetCut(packet);
   const auto family = LoadNative<uint32_t>(packet.data);
   SetByAddressFamily(packet, 4, family > UINT16_MAX ? __builtin_bswap32(family) : family);
 }
 
 void FindBsdLoop(Packet& packet) {
-  if (packet.length < 4) return SetNoPacket(packet);
+  if (packet.length < 4) return SetCut(packet);
   SetByAddressFamily(packet, 4, LoadBig32(packet.data));
 }
 
 // A PPP protocol number at `offset`, of two bytes or compressed to one; the low bit marks its last byte.
 void SetByPppProtocol(Packet& packet, uint32_t offset) {
-  if (packet.length <= offset) return SetNoPacket(packet);
+  if (packet.length <= offset) return SetCut(packet);
   const uint32_t bytes = (packet.data[offset] & 1) != 0 ? 1 : 2;
-  if (packet.length < offset + bytes) return SetNoPacket(packet);
+  if (packet.length < offset + bytes) return SetCut(packet);
   constexpr uint16_t kPppIpv4 = 0x21, kPppIpv6 = 0x57;
   const uint16_t protocol = bytes == 1 ? packet.data[offset] : LoadBig16(packet.data + offset);
   if (protocol != kPppIpv4 && protocol != kPppIpv6) return SetNoPacket(packet);
@@ -86,7 +95,7 @@ void FindPpp(Packet& packet) {
 }
 
 void FindCiscoHdlc(Packet& packet) {
-  if (packet.length < 4) return SetNoPacket(packet);
+  if (packet.length < 4) return SetCut(packet);
   const uint16_t type = LoadBig16(packet.data + 2);
   if (type != kEtherIpv4 && type != kEtherIpv6) return SetNoPacket(packet);
   SetPacket(packet, 4, type);
@@ -102,9 +111,8 @@ void FindPppSerial(Packet& packet) {
 void FindPppoe(Packet& packet) {
   constexpr uint32_t kHeader = 6;
   constexpr uint8_t kVersionAndType = 0x11, kSession = 0;
-  if (packet.length < kHeader || packet.data[0] != kVersionAndType || packet.data[1] != kSession) {
-    return SetNoPacket(packet);
-  }
+  if (packet.length < kHeader) return SetCut(packet);
+  if (packet.data[0] != kVersionAndType || packet.data[1] != kSession) return SetNoPacket(packet);
   EndPacket(packet, kHeader, LoadBig16(packet.data + 4));
   SetByPppProtocol(packet, kHeader);
 }
@@ -115,12 +123,12 @@ void FindNflog(Packet& packet) {
   constexpr uint32_t kHeader = 4, kAttributeHeader = 4;
   constexpr uint16_t kPacketHeader = 1, kPayload = 9;
   constexpr uint8_t kInet = 2, kInet6 = 10;
-  if (packet.length < kHeader) return SetNoPacket(packet);
+  if (packet.length < kHeader) return SetCut(packet);
   uint16_t protocol = packet.data[0] == kInet ? kEtherIpv4 : packet.data[0] == kInet6 ? kEtherIpv6 : 0;
   for (uint32_t at = kHeader; packet.length - at >= kAttributeHeader;) {
     const uint32_t bytes = LoadNative<uint16_t>(packet.data + at);
     const auto type = LoadNative<uint16_t>(packet.data + at + 2);
-    if (bytes < kAttributeHeader) break;
+    if (bytes < kAttributeHeader) return SetNoPacket(packet);
     const uint32_t value = at + kAttributeHeader;
     if (type == kPacketHeader && protocol == 0 && bytes >= kAttributeHeader + 2 && packet.length - value >= 2) {
       protocol = LoadBig16(packet.data + value);
@@ -129,17 +137,15 @@ void FindNflog(Packet& packet) {
       EndPacket(packet, value, bytes - kAttributeHeader);
       return SetPacket(packet, value, protocol);
     }
-    const uint32_t padded = (bytes + 3) & ~3U;
-    if (padded > packet.length - at) break;
-    at += padded;
+    at += std::min((bytes + 3) & ~3U, packet.length - at);
   }
-  SetNoPacket(packet);
+  SetCut(packet);
 }
 
 // A pseudo header of 40 bytes in place of InfiniBand's, then the encapsulation header of RFC 4391.
 void FindIpOverInfiniband(Packet& packet) {
   constexpr uint32_t kType = 40, kHeader = 44;
-  if (packet.length < kHeader) return SetNoPacket(packet);
+  if (packet.length < kHeader) return SetCut(packet);
   SetPacket(packet, kHeader, LoadBig16(packet.data + kType));
 }
 

@@ -13,10 +13,10 @@ struct LinkType {
   int number;             // DLT_ of libpcap.
   std::string_view name;  // Several numbers may share one.
 
-  // `packet` holds the whole frame. Sets link_offset (of Ethernet alone: no other link type has a header that rules
-  // load from), network_offset, protocol, vlan_tagged and pkttype, and takes off what follows the packet in the frame.
-  // A frame that is too short for its headers, or that carries no packet but control messages of the link, gets
-  // network_offset == length.
+  // `packet` holds a frame, of which bytes may be missing. Sets link_offset (of Ethernet alone: no other link type has
+  // a header that rules load from), network_offset, protocol, vlan_tagged and pkttype, and takes off what follows the
+  // packet in the frame. A frame that is too short for its headers gets network_offset == length; also one that carries
+  // no packet but control messages of the link, of which then nothing is missing.
   void (*find_packet)(Packet& packet);
 };
 

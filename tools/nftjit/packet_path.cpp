@@ -29,13 +29,15 @@ bool HasOnlyBridgeChains(const ir::Program& program) {
 struct Destination {
   const uint8_t* bytes = nullptr;
   uint8_t size = 0;
+  bool missing = false;  // The packet may have one, but it, or what would tell, was not captured.
 };
 Destination DestinationOf(const Packet& packet) {
   const uint32_t room = packet.length - std::min(packet.length, packet.network_offset);
   const uint8_t* header = packet.data + packet.network_offset;
   if (packet.protocol == kEthertypeIp && room >= 20) return {header + 16, 4};
   if (packet.protocol == kEthertypeIp6 && room >= 40) return {header + 24, 16};
-  return {};
+  const bool ip = packet.protocol == kEthertypeIp || packet.protocol == kEthertypeIp6;
+  return {nullptr, 0, packet.missing != 0 && (ip || (packet.protocol == 0 && room == 0))};
 }
 
 }  // namespace
@@ -65,26 +67,31 @@ absl::StatusOr<PacketPath> PacketPath::From(const PacketOptions& options, const 
   return path;
 }
 
-std::vector<HookSite> PacketPath::SitesFor(Packet& packet) const {
-  if (!only_.empty()) return only_;
-  std::vector<HookSite> sites;
+PacketSites PacketPath::SitesFor(Packet& packet) const {
+  if (!only_.empty()) return {only_};
+  PacketSites path;
+  std::vector<HookSite>& sites = path.sites;
   if (ingress_ && !bridge_) sites.push_back({Family::kNetdev, Hook::kIngress});
   if (!bridge_ && packet.protocol == kEthertypeArp) {
     sites.push_back({Family::kArp, Hook::kInput});
-    return sites;
+    return path;
   }
   const Destination to = DestinationOf(packet);
-  if (!bridge_ && to.size == 0) return sites;
+  if (!bridge_ && to.size == 0 && !to.missing) return path;
   const Family family = bridge_ ? Family::kBridge : Family::kInet;
   sites.push_back({family, Hook::kPrerouting});
+  if (to.missing && (host_->has_addresses() || packet.protocol == 0)) {
+    path.ends_unknown = true;
+    return path;
+  }
   if (!host_->has_addresses() || (to.size != 0 && host_->IsLocal(to.bytes, to.size))) {
     sites.push_back({family, Hook::kInput});
-    return sites;
+    return path;
   }
   if (packet.oif == nullptr && to.size != 0) packet.oif = host_->RouteTo(to.bytes, to.size);
   sites.push_back({family, Hook::kForward});
   sites.push_back({family, Hook::kPostrouting});
-  return sites;
+  return path;
 }
 
 }  // namespace nftjit::cli

@@ -14,6 +14,11 @@
 
 namespace nftjit::cli {
 
+struct PacketSites {
+  std::vector<HookSite> sites;
+  bool ends_unknown = false;  // Where the packet goes from there depends on bytes that were not captured.
+};
+
 // One path for all packets of a call, chosen by the flags, the host and the hooks that the ruleset has chains at:
 //   --hook NAME        that hook alone
 //   else, L3 packets   ingress (if --iif is given), prerouting, then input if the destination is local, else forward
@@ -27,7 +32,7 @@ class PacketPath {
   static absl::StatusOr<PacketPath> From(const PacketOptions& options, const ir::Program& program, const Host& host);
 
   // Sets the output device of a packet that is forwarded, if the host knows the route.
-  [[nodiscard]] std::vector<HookSite> SitesFor(Packet& packet) const;
+  [[nodiscard]] PacketSites SitesFor(Packet& packet) const;
 
  private:
   const Host* host_ = nullptr;

@@ -37,7 +37,17 @@ std::string_view RejectText(RejectKind kind) {
 
 }  // namespace
 
-std::string_view VerdictText(Verdict verdict) { return verdict == Verdict::kAccept ? "accept" : "drop"; }
+std::string_view VerdictText(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kDrop:
+      return "drop";
+    case Verdict::kAccept:
+      return "accept";
+    case Verdict::kUnknown:
+      return "unknown";
+  }
+  return "unknown";
+}
 
 void Report::PacketAtHook(uint64_t packet, HookSite site, const Result& result) {
   if (json_) {
@@ -50,7 +60,7 @@ void Report::PacketAtHook(uint64_t packet, HookSite site, const Result& result) 
     if (result.reject != RejectKind::kTcpReset) out_ << ' ' << int{result.reject_code};
     out_ << ')';
   }
-  if (result.decided_by == DecidedBy::kRule) {
+  if (result.rule != Result::kNone) {
     const RuleDescription& rule = program_.rules()[result.rule];
     const ChainDescription& chain = program_.chains()[rule.chain];
     out_ << "  " << TableText(chain.family, chain.table) << ' ' << chain.name << " handle " << rule.handle;
@@ -58,7 +68,11 @@ void Report::PacketAtHook(uint64_t packet, HookSite site, const Result& result) 
   } else if (result.base_chain != Result::kNone) {
     const ChainDescription& chain = program_.chains()[result.base_chain];
     out_ << "  " << TableText(chain.family, chain.table) << ' ' << chain.name
-         << (result.decided_by == DecidedBy::kHeader ? " (not run: header)" : " policy");
+         << (result.decided_by == DecidedBy::kHeader    ? " (not run: header)"
+             : result.decided_by == DecidedBy::kMissing ? " (not run: header not captured)"
+                                                        : " policy");
+  } else if (result.decided_by == DecidedBy::kMissing) {
+    out_ << "  way not captured";
   } else {
     out_ << "  no chain";
   }
@@ -72,7 +86,7 @@ void Report::PacketAsJson(uint64_t packet, HookSite site, const Result& result) 
                  {"verdict", std::string(VerdictText(result.verdict))}};
   uint32_t chain_index = result.base_chain;
   Json rule_handle, comment;
-  if (result.decided_by == DecidedBy::kRule) {
+  if (result.rule != Result::kNone) {
     const RuleDescription& rule = program_.rules()[result.rule];
     chain_index = rule.chain;
     rule_handle = rule.handle;
@@ -95,9 +109,9 @@ void Report::PacketAsJson(uint64_t packet, HookSite site, const Result& result) 
   out_ << Line(object) << '\n';
 }
 
-void Report::Counters(uint64_t packets, const Instance& instance) {
+void Report::Counters(uint64_t packets, uint64_t unknown, const Instance& instance) {
   if (json_) {
-    CountersAsJson(packets, instance);
+    CountersAsJson(packets, unknown, instance);
     return;
   }
   out_ << std::setw(12) << "packets" << std::setw(14) << "bytes"
@@ -117,7 +131,7 @@ void Report::Counters(uint64_t packets, const Instance& instance) {
   }
 }
 
-void Report::CountersAsJson(uint64_t packets, const Instance& instance) {
+void Report::CountersAsJson(uint64_t packets, uint64_t unknown, const Instance& instance) {
   Json counters = Json::array();
   for (const CounterReading& reading : instance.counters()) {
     if (reading.rule_handle == 0) continue;  // Policies and elements have no rule to name.
@@ -128,7 +142,7 @@ void Report::CountersAsJson(uint64_t packets, const Instance& instance) {
                         {"packets", reading.packets},
                         {"bytes", reading.bytes}});
   }
-  out_ << Line({{"version", 1}, {"packets", packets}, {"counters", counters}}) << '\n';
+  out_ << Line({{"version", 1}, {"packets", packets}, {"unknown", unknown}, {"counters", counters}}) << '\n';
 }
 
 }  // namespace nftjit::cli

@@ -19,18 +19,18 @@ class Report {
   // Packet numbers count from 1.
   void PacketAtHook(uint64_t packet, HookSite site, const Result& result);
   // The last object of a run, or the table of counters.
-  void Counters(uint64_t packets, const Instance& instance);
+  void Counters(uint64_t packets, uint64_t unknown, const Instance& instance);
 
  private:
   void PacketAsJson(uint64_t packet, HookSite site, const Result& result);
-  void CountersAsJson(uint64_t packets, const Instance& instance);
+  void CountersAsJson(uint64_t packets, uint64_t unknown, const Instance& instance);
 
   std::ostream& out_;
   const Program& program_;
   bool json_;
 };
 
-// "accept", "drop", "drop (reject icmpx 1)" without and with how the sender is told.
+// "accept", "drop", "unknown".
 std::string_view VerdictText(Verdict verdict);
 
 }  // namespace nftjit::cli

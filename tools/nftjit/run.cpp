@@ -36,8 +36,10 @@ bool ReadsConntrack(const ir::Program& program) {
 // What the reader of the results should know of the input, on standard error.
 void Remark(const RunOptions& options, const Capture& capture, const ir::Program& program) {
   if (capture.short_packets() != 0) {
-    std::cerr << "nftjit: note: " << capture.short_packets()
-              << " packets were captured short; bytes that the capture lacks do not match\n";
+    std::cerr
+        << "nftjit: note: " << capture.short_packets()
+        << " packets were captured short: the reference engine runs all, and what depends on bytes that the capture "
+           "lacks is unknown\n";
   }
   if (options.packets.ct_state.empty() && ReadsConntrack(program)) {
     std::cerr << "nftjit: note: rules read conntrack and --ct-state was not given: the state is invalid, as before "
@@ -45,30 +47,38 @@ void Remark(const RunOptions& options, const Capture& capture, const ir::Program
   }
 }
 
-// Runs every packet along its path. Returns which ones no hook dropped.
-std::vector<bool> RunAll(const RunOptions& options, const PacketPath& path, const Facts& facts, Capture& capture,
-                         Worker& worker, Report& report) {
-  std::vector<bool> accepted(capture.size(), true);
+// Runs every packet along its path. Returns what became of each.
+std::vector<Verdict> RunAll(const RunOptions& options, const PacketPath& path, const Facts& facts, Capture& capture,
+                            Worker& worker, Report& report) {
+  std::vector<Verdict> verdicts(capture.size(), Verdict::kAccept);
   for (size_t i = 0; i < capture.size(); ++i) {
     Packet packet = capture.At(i);
     facts.ApplyTo(packet);
     bool reported = false;
     HookSite last;
-    for (const HookSite& site : path.SitesFor(packet)) {
+    const PacketSites path_of_packet = path.SitesFor(packet);
+    for (const HookSite& site : path_of_packet.sites) {
       const Result result = worker.Run(site, packet);
       last = site;
       if (result.decided_by != DecidedBy::kNoChain) {
         if (!options.summary) report.PacketAtHook(i + 1, site, result);
         reported = true;
       }
-      if (result.verdict == Verdict::kDrop) {
-        accepted[i] = false;
-        break;
-      }
+      verdicts[i] = result.verdict;
+      if (result.verdict != Verdict::kAccept) break;
     }
-    if (!reported && !options.summary) report.PacketAtHook(i + 1, last, Result{});
+    if (verdicts[i] == Verdict::kAccept && path_of_packet.ends_unknown) {
+      verdicts[i] = Verdict::kUnknown;
+      if (!options.summary) report.PacketAtHook(i + 1, last, {Verdict::kUnknown, DecidedBy::kMissing});
+    } else if (!reported && !options.summary) {
+      report.PacketAtHook(i + 1, last, Result{});
+    }
   }
-  return accepted;
+  return verdicts;
+}
+
+size_t Count(const std::vector<Verdict>& verdicts, Verdict verdict) {
+  return static_cast<size_t>(std::count(verdicts.begin(), verdicts.end(), verdict));
 }
 
 int Run(RunOptions& options) {
@@ -81,8 +91,11 @@ int Run(RunOptions& options) {
   if (!host.ok()) return Fail(host.status());
   absl::StatusOr<Capture> capture = options.packets.LoadPackets();
   if (!capture.ok()) return Fail(capture.status());
-  const CompileOptions compile{
-      .engine = *engine, .optimise = !options.engine.no_optimise, .partial = options.engine.partial};
+  // Optimised rules load whole fields where the lowered ones load what they test, so less would be known.
+  const bool cut = capture->short_packets() != 0;
+  const CompileOptions compile{.engine = cut ? &ReferenceEngine() : *engine,
+                               .optimise = !options.engine.no_optimise && !cut,
+                               .partial = options.engine.partial};
   const absl::StatusOr<std::shared_ptr<const Program>> program =
       CompileOrExplain(options.ruleset, *host, compile, std::cerr);
   if (!program.ok()) return Fail(program.status());
@@ -95,14 +108,18 @@ int Run(RunOptions& options) {
   Instance instance(*program);
   Worker worker = instance.NewWorker();
   Report report(std::cout, **program, options.json);
-  const std::vector<bool> accepted = RunAll(options, *path, *facts, *capture, worker, report);
+  const std::vector<Verdict> verdicts = RunAll(options, *path, *facts, *capture, worker, report);
+  const size_t unknown = Count(verdicts, Verdict::kUnknown);
   if (options.summary && !options.json) {
-    const auto kept = std::count(accepted.begin(), accepted.end(), true);
-    std::cout << capture->size() << " packets: " << kept << " accepted, " << capture->size() - static_cast<size_t>(kept)
-              << " dropped\n";
+    std::cout << capture->size() << " packets: " << Count(verdicts, Verdict::kAccept) << " accepted, "
+              << Count(verdicts, Verdict::kDrop) << " dropped";
+    if (cut) std::cout << ", " << unknown << " unknown";
+    std::cout << '\n';
   }
-  report.Counters(capture->size(), instance);
+  report.Counters(capture->size(), unknown, instance);
   if (!options.write_file.empty()) {
+    std::vector<bool> accepted;
+    for (const Verdict verdict : verdicts) accepted.push_back(verdict == Verdict::kAccept);
     if (absl::Status status = capture->Write(options.write_file, accepted); !status.ok()) return Fail(status);
   }
   return kYes;
