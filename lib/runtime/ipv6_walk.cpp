@@ -6,7 +6,7 @@ namespace nftjit {
 namespace {
 
 constexpr uint32_t kFixedHeader = 40;
-constexpr uint8_t kHopByHop = 0, kRouting = 43, kFragment = 44, kAuthentication = 51, kNoNext = 59, kDestination = 60;
+constexpr uint8_t kHopByHop = 0, kRouting = 43, kFragment = 44, kAuthentication = 51, kDestination = 60;
 
 // Headers that the walk can skip; "no next header" ends it like an upper layer.
 bool IsSkippable(uint8_t header) {

@@ -84,8 +84,9 @@ TEST_CASE("run prints verdicts and counters as JSON, the same from every engine"
   std::string first;
   for (const char* flags : {"--engine reference --no-opt", "--engine reference", "--engine interp",
                             "--engine interp --no-opt", "--engine x86", "--engine x86 --no-opt"}) {
-    const Outcome outcome = Run(
-        folder, "run --json -f " + kServer + " -r " + kCapture + " --hook input --iif eth0 --ct-state new " + flags);
+    std::string arguments = "run --json -f " + kServer;
+    arguments.append(" -r ").append(kCapture).append(" --hook input --iif eth0 --ct-state new ").append(flags);
+    const Outcome outcome = Run(folder, arguments);
     INFO(flags << '\n' << outcome.err);
     REQUIRE(outcome.status == 0);
     if (first.empty()) first = outcome.out;
@@ -179,7 +180,7 @@ TEST_CASE("what depends on bytes that a capture lacks is unknown") {
   CHECK(objects[2]["comment"] == "port");  // The rule before certainly fails: it is another address.
   CHECK(objects[2]["rule"] == objects[1]["rule"]);
   CHECK(objects[3]["verdict"] == "unknown");
-  CHECK(objects[3]["comment"] == Json());
+  CHECK(objects[3]["comment"].is_null());
   CHECK(objects[4]["unknown"] == 2);
   for (const Json& counter : objects[4]["counters"]) {
     CHECK(counter["packets"] == (counter["comment"] == "all" ? 3 : counter["comment"] == "port" ? 2 : 0));
@@ -293,7 +294,7 @@ TEST_CASE("bad input is an error with its place and status 2, and nothing is pri
   const std::string bad = folder.Write("bad.nft", "table ip t {\n\tchain c {\n\t\ttcp dprot 22 accept\n\t}\n}\n");
   const std::string nft_error = message("check -f " + bad);
   CHECK(nft_error.find("bad.nft:3:") != std::string::npos);
-  CHECK(nft_error.find("^") != std::string::npos);
+  CHECK(nft_error.find('^') != std::string::npos);
   CHECK(message("check -f /nonexistent.nft").find("/nonexistent.nft") != std::string::npos);
   CHECK(message("run -f " + kServer).find("-r CAPTURE or --hex PACKET is expected") != std::string::npos);
   CHECK(message("run -f " + kServer + " --hook input -r " + bad).find("not a capture file") != std::string::npos);

@@ -85,6 +85,7 @@ void RunProgram(uint64_t seed, const GenerateOptions& options, bool ethernet, bo
   Random random(seed);
   const CraftOptions craft = CraftFor(options, ethernet);
   std::vector<CraftedPacket> targets;
+  targets.reserve(6);
   for (int i = 0; i < 6; ++i) targets.push_back(CraftPacket(random, craft));
   absl::StatusOr<ir::Program> lowered = ir::Lower(GenerateRuleset(random, options, targets), {});
   REQUIRE(lowered.ok());

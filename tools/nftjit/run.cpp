@@ -119,6 +119,7 @@ int Run(RunOptions& options) {
   report.Counters(capture->size(), unknown, instance);
   if (!options.write_file.empty()) {
     std::vector<bool> accepted;
+    accepted.reserve(verdicts.size());
     for (const Verdict verdict : verdicts) accepted.push_back(verdict == Verdict::kAccept);
     if (absl::Status status = capture->Write(options.write_file, accepted); !status.ok()) return Fail(status);
   }
