@@ -71,8 +71,16 @@ ElementIndex::ElementIndex(nft::Set& set) : rules_(InsertionRulesOf(set)) {
   for (uint32_t i = 0; i < set.elements.size(); ++i) Enter(set, i);
 }
 
-bool ElementIndex::Counts(const nft::Set& set, const nft::Element& element) {
-  return !IsCatchall(element) && !(InsertionRulesOf(set) == InsertionRules::kInterval && IsNullEnd(element));
+std::optional<size_t> ElementIndex::Capacity(const nft::Set& set) const {
+  const size_t size = set.size.value_or(0);
+  if (size == 0) return std::nullopt;
+  if (rules_ != InsertionRules::kInterval) return size;
+  // Two boundaries an interval, and room for the null end. The kernel takes for that any lowest end without a byte of
+  // 1, and looks at removed ones until the batch is over.
+  const Boundary* lowest = boundaries_.empty() ? nullptr : &boundaries_.begin()->first;
+  if (!removed_.empty() && (lowest == nullptr || *removed_.begin() < *lowest)) lowest = &*removed_.begin();
+  const bool null_end = lowest != nullptr && !lowest->start && lowest->key.find('\1') == std::string::npos;
+  return 2 * size + (null_end ? 1 : 0);
 }
 
 std::string ElementIndex::FieldOf(const nft::Set& set, size_t field, std::string_view key) {
@@ -86,7 +94,7 @@ std::string ElementIndex::FieldOf(const nft::Set& set, size_t field, std::string
 
 void ElementIndex::Enter(const nft::Set& set, uint32_t position) {
   const nft::Element& element = set.elements[position];
-  if (Counts(set, element)) ++counted_;
+  if (!IsCatchall(element)) ++counted_;
   if (IsCatchall(element)) {
     catchall_ = position;
     return;
@@ -253,7 +261,7 @@ std::optional<uint32_t> ElementIndex::FindCovering(const nft::Set& set, const nf
 
 void ElementIndex::Remove(nft::Set& set, uint32_t position) {
   const nft::Element& element = set.elements[position];
-  if (Counts(set, element)) --counted_;
+  if (!IsCatchall(element)) --counted_;
   dead_[position] = true;
   ++dead_count_;
   if (IsCatchall(element)) {

@@ -42,10 +42,10 @@ class ElementIndex {
   void Clear(nft::Set& set);
   void Compact(nft::Set& set);
 
-  // Elements that count against the set's size.
+  // Elements that count against the set's size: all but the catch-all.
   [[nodiscard]] size_t counted() const { return counted_; }
-  // Whether one more like `element` would.
-  [[nodiscard]] static bool Counts(const nft::Set& set, const nft::Element& element);
+  // How many there may be; empty: any number.
+  [[nodiscard]] std::optional<size_t> Capacity(const nft::Set& set) const;
   [[nodiscard]] bool alive(uint32_t position) const { return !dead_[position]; }
 
  private:

@@ -37,12 +37,6 @@ netlink::Result<nft::Set*> ResolveTarget(TableEdit& table, const ElementListAttr
   return set;
 }
 
-// The number of elements (boundaries, for intervals) that the kernel lets in.
-std::optional<size_t> Capacity(const nft::Set& set) {
-  if (set.size.value_or(0) == 0) return std::nullopt;
-  return InsertionRulesOf(set) == InsertionRules::kInterval ? size_t{*set.size} * 2 : size_t{*set.size};
-}
-
 // An element that is there already is no error unless the client wanted it new or other.
 Outcome AddAgain(const Operation& operation, const Attribute& item, const nft::Element& wanted, nft::Element& there) {
   const bool same = wanted.data == there.data && wanted.object == there.object;
@@ -61,6 +55,7 @@ Outcome AddElement(const Operation& operation, TableEdit& table, nft::Set& set, 
     return error;
   }
   ElementIndex& index = table.Elements(set.handle);
+  const std::optional<size_t> capacity = index.Capacity(set);
   const ElementIndex::Conflict conflict = index.Check(set, *element);
   switch (conflict.kind) {
     case ElementIndex::Conflict::kSame:
@@ -72,11 +67,11 @@ Outcome AddElement(const Operation& operation, TableEdit& table, nft::Set& set, 
     case ElementIndex::Conflict::kNone:
       break;
   }
-  const std::optional<size_t> capacity = Capacity(set);
-  if (capacity.has_value() && ElementIndex::Counts(set, *element) && index.counted() >= *capacity) {
+  table.InsertElement(set, *std::move(element));
+  // One too many stays until the batch is undone, as in the kernel: later messages meet it.
+  if (capacity.has_value() && index.counted() > *capacity) {
     return Refused(ENFILE, item, absl::StrFormat("set %s is full: it takes %d elements", set.name, *set.size));
   }
-  table.InsertElement(set, *std::move(element));
   NotifyElement(operation, netlink::kNewSetElem, table, set, set.elements.back());
   return Fine();
 }

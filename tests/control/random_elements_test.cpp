@@ -72,8 +72,11 @@ void AwaitTick(const Shape& shape, const Judges& judges) {
 TEST_CASE("random elements are taken and refused as by the kernel") {
   const Shape shapes[] = {
       {"exact", 0, 1, {1}, 0},
+      {"exact, bounded", 0, 4, {1, 1}, 6},
       {"intervals", nft::kSetInterval, 1, {1}, 0},
+      {"intervals, bounded", nft::kSetInterval, 1, {1}, 3},
       {"concatenated ranges", nft::kSetInterval | nft::kSetConcat, 8, {1, 1}, 0},
+      {"concatenated ranges, bounded", nft::kSetInterval | nft::kSetConcat, 8, {1, 1}, 4},
   };
   const uint64_t rounds = testing::NumberFromEnvironment("NFTJIT_RANDOM_ROUNDS", 6);
   const uint64_t seed = testing::NumberFromEnvironment("NFTJIT_SEED", 1);
