@@ -147,13 +147,20 @@ ElementIndex::Conflict ElementIndex::Check(const nft::Set& set, const nft::Eleme
   return {};
 }
 
+// The kernel looks down from the nearest key above, be it one that the batch has removed: what stands higher is not
+// seen.
+bool ElementIndex::IsHidden(const Boundary& wanted, const Boundary& above) const {
+  const auto gone = removed_.upper_bound(Boundary{wanted.key, true});
+  return gone != removed_.end() && gone->key < above.key;
+}
+
 // Looks at the neighbouring boundaries only, never at intervals: some overlaps are accepted, as in the kernel.
 ElementIndex::Conflict ElementIndex::CheckInterval(const nft::Set& set, const nft::Element& element) {
   const Boundary wanted = BoundaryOf(element);
   const auto above = boundaries_.lower_bound(wanted);
   const bool exists = above != boundaries_.end() && above->first == wanted;
   const Boundary* below = above == boundaries_.begin() ? nullptr : &std::prev(above)->first;
-  const bool end_above = above != boundaries_.end() && !above->first.start;
+  const bool end_above = above != boundaries_.end() && !above->first.start && !IsHidden(wanted, above->first);
 
   if (wanted.start || IsNullEnd(element)) last_start_.reset();
   if (wanted.start) {

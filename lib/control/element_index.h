@@ -59,6 +59,7 @@ class ElementIndex {
     return {element.key, (element.flags & nft::kElementIntervalEnd) == 0};
   }
   Conflict CheckInterval(const nft::Set& set, const nft::Element& element);
+  [[nodiscard]] bool IsHidden(const Boundary& wanted, const Boundary& above) const;
   Conflict CheckRanges(const nft::Set& set, const nft::Element& element) const;
   // The element of concatenated ranges that a lookup of `key` finds.
   [[nodiscard]] std::optional<uint32_t> FindContaining(const nft::Set& set, std::string_view key) const;

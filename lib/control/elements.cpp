@@ -1,6 +1,7 @@
 // NEWSETELEM, DELSETELEM, DESTROYSETELEM.
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -67,9 +68,10 @@ Outcome AddElement(const Operation& operation, TableEdit& table, nft::Set& set, 
     case ElementIndex::Conflict::kNone:
       break;
   }
+  const size_t before = index.counted();
   table.InsertElement(set, *std::move(element));
-  // One too many stays until the batch is undone, as in the kernel: later messages meet it.
-  if (capacity.has_value() && index.counted() > *capacity) {
+  // One too many stays until the batch is undone, as in the kernel: later messages meet it. A catch-all takes no room.
+  if (capacity.has_value() && index.counted() > std::max(before, *capacity)) {
     return Refused(ENFILE, item, absl::StrFormat("set %s is full: it takes %d elements", set.name, *set.size));
   }
   NotifyElement(operation, netlink::kNewSetElem, table, set, set.elements.back());

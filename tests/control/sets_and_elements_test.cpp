@@ -210,6 +210,10 @@ TEST_CASE("sizes") {
        {AddTable(), AddSet("s", 1, 0, {Size(1)}), AddElements("s", {Item("a")})},
        {AddElements("s", {ElementItem({Flags(kCatchall)})}), AddElements("s", {Item("b")})},
        {0, ENFILE}},
+      {"a catch-all after one too many",
+       {AddTable(), AddSet("s", 1, 0, {Size(1)}), AddElements("s", {Item("a")})},
+       {AddElements("s", {Item("b")}), AddElements("s", {ElementItem({Flags(kCatchall)})})},
+       {ENFILE, 0}},
       {"one too many is there until the batch is undone",
        {AddTable(), AddSet("s", 1, nft::kSetInterval, {Size(1)}), interval("b", "d")},
        {AddElements("s", {Item("h")}), AddElements("s", {Item("i")}), DeleteElements("s", {Item("h")})},
@@ -222,6 +226,26 @@ TEST_CASE("sizes") {
        {AddTable(), AddSet("s", 1, nft::kSetInterval, {Size(2)}), AddElements("s", {null_end})},
        {interval("a", "b"), interval("c", "d"), interval("e", "f")},
        {0, 0, ENFILE}},
+  });
+}
+
+TEST_CASE("a boundary above removed ones is not seen") {
+  const auto interval = [](std::string_view from, std::string_view to) {
+    return AddElements("s", {Item(from), ElementItem({Key(to), Flags(kEnd)})});
+  };
+  const std::vector<TestMessage> before = {AddTable(), AddSet("s", 1, nft::kSetInterval), interval("d", "h")};
+  const TestMessage lone_end = AddElements("s", {ElementItem({Key("b"), Flags(kEnd)})});
+  CheckCases({
+      {"the start of an interval", before, {lone_end}, {0}},
+      {"its end, where the start is gone",
+       {AddTable(), AddSet("s", 1, nft::kSetInterval), AddElements("s", {ElementItem({Key("h"), Flags(kEnd)})})},
+       {lone_end},
+       {EEXIST}},
+      {"its end, where the start goes", before, {DeleteElements("s", {Item("d")}), lone_end}, {0, 0}},
+      {"its end, where what lies above goes too",
+       before,
+       {interval("m", "n"), DeleteElements("s", {Item("d")}), DeleteElements("s", {Item("m")}), lone_end},
+       {0, 0, 0, 0}},
   });
 }
 
