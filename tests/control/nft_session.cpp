@@ -15,6 +15,8 @@ bool IsCarets(std::string_view line) { return line.find_first_not_of(" ^~") == s
 
 }  // namespace
 
+std::vector<std::string> InteractiveNft() { return {"env", "HOME=/nonexistent", "nft", "-i"}; }
+
 std::vector<std::string> RunSession(const std::vector<std::string>& commands, RunNft run) {
   std::vector<std::string> said;
   while (said.size() < commands.size()) {
@@ -46,7 +48,7 @@ std::vector<std::string> RunSession(const std::vector<std::string>& commands, Ru
 
 std::vector<std::string> RunSession(const std::vector<std::string>& commands, Server& server) {
   return RunSession(commands, [&](const std::string& input) {
-    const absl::StatusOr<ChildOutcome> outcome = RunClient(server, {"nft", "-i"}, {}, input);
+    const absl::StatusOr<ChildOutcome> outcome = RunClient(server, InteractiveNft(), {}, input);
     REQUIRE(outcome.ok());
     REQUIRE(outcome->greeted);
     REQUIRE(outcome->end != ChildOutcome::End::kTimedOut);

@@ -11,7 +11,10 @@
 
 namespace nftjit::control {
 
-// Starts `nft -i` on `input` and returns what it wrote to standard error.
+// The command line: `nft -i`, without a home to keep its history in, which it would read at every start.
+std::vector<std::string> InteractiveNft();
+
+// Starts InteractiveNft() on `input` and returns what it wrote to standard error.
 using RunNft = absl::FunctionRef<std::string(const std::string& input)>;
 
 // What nft said of each command: empty where it took it. A command that makes nft crash says "crash: …"; the commands

@@ -32,7 +32,7 @@ std::vector<std::string> AskKernel(const std::vector<std::string>& commands) {
   return RunSession(commands, [&](const std::string& input) {
     std::string said;
     // Its status is of no interest: it says of each command how it went, and may crash.
-    (void)(*network)->Inside([&] { return testing::RunProgram({"nft", "-i"}, input, &said); });
+    (void)(*network)->Inside([&] { return testing::RunProgram(InteractiveNft(), input, &said); });
     return said;
   });
 }
