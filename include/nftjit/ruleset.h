@@ -17,6 +17,21 @@ namespace nft {
 struct Ruleset;
 }
 
+// What the text of a listing (`nft --debug=netlink`) leaves to its reader.
+struct ListingOptions {
+  // Where chains run that nothing jumps to and no line of the text declares: "input", "forward" … Empty: the hook that
+  // the chain is named after, else ingress in netdev tables and input in all others.
+  std::string hook;
+  // Of rules without a header line; empty: "inet".
+  std::string family;
+  // "legacy" (nft up to 1.1.6) or "current"; empty: found out, an error where the text does not show it.
+  std::string dialect;
+  // Take what nft does usually where the text lost something that the meaning depends on. Otherwise that is an error.
+  bool assume_lost = false;
+  // For messages and the places of rules.
+  std::string file_name = "listing";
+};
+
 struct RulesetOptions {
   struct NamedInterface {
     std::string name;
@@ -37,13 +52,16 @@ struct RulesetOptions {
   std::string nft_program;
   // Of one run of nft, which is killed when it is over.
   std::chrono::milliseconds timeout{60'000};
+  // If the text is a listing.
+  ListingOptions listing;
 };
 
 // A handle on an immutable ruleset: copies are cheap and share it. Safe to use from several threads.
 class Ruleset {
  public:
   // The stock nft program compiles the text, with our server in the place of the kernel: no privileges, nothing of the
-  // machine's ruleset is read or changed. "-" as `path` reads standard input. A file that begins like an image is one.
+  // machine's ruleset is read or changed. "-" as `path` reads standard input. A file that begins like an image is one;
+  // one with an expression in brackets at the beginning of a line is a listing.
   //
   // Errors: InvalidArgument with nft's own messages (and carets), unchanged; NotFound where the file, nft or its shim
   // is missing; FailedPrecondition for an nft that the shim cannot reach; DeadlineExceeded for one that hangs;
@@ -52,6 +70,9 @@ class Ruleset {
   static absl::StatusOr<Ruleset> FromText(const std::string& text, const RulesetOptions& options = {});
   // The bytes of an image (`nftjit compile`). Errors: InvalidArgument.
   static absl::StatusOr<Ruleset> FromImage(const std::string& bytes);
+  // Bytecode as `nft --debug=netlink` prints it, of any version. Nothing is run. Errors: InvalidArgument with file,
+  // line and column: no listing, one that means what the text does not tell, or one that the kernel would refuse.
+  static absl::StatusOr<Ruleset> FromListing(const std::string& text, const ListingOptions& options = {});
 
   // For the library itself, whose headers say what it is.
   explicit Ruleset(std::shared_ptr<const nft::Ruleset> model) : model_(std::move(model)) {}

@@ -1,13 +1,18 @@
 // The public Ruleset: from text, file or image.
 #include "nftjit/ruleset.h"
 
+#include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include "lib/control/frontend.h"
+#include "lib/control/listing.h"
 #include "lib/environment/host.h"
 #include "lib/netlink/image.h"
+#include "lib/nft/listing_parser.h"
 #include "lib/nft/ruleset.h"
 
 namespace nftjit {
@@ -42,17 +47,13 @@ absl::StatusOr<Ruleset> Wrap(absl::StatusOr<nft::Ruleset> model) {
   return Ruleset(std::make_shared<const nft::Ruleset>(*std::move(model)));
 }
 
-// The bytes of a file that begins like an image; empty for every other file, and for one that cannot be read.
-std::string ReadIfImage(const std::string& path) {
-  constexpr size_t kEnough = 64;
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(kEnough, '\0');
-  file.read(bytes.data(), kEnough);
-  bytes.resize(static_cast<size_t>(file.gcount()));
-  if (!netlink::LooksLikeImage(bytes)) return {};
-  file.clear();
-  file.seekg(0);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+std::string ReadAll(std::istream& in) { return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}; }
+
+absl::StatusOr<Ruleset> CompileText(const std::string& text, const RulesetOptions& options) {
+  absl::StatusOr<Prepared> prepared = Prepare(options);
+  if (!prepared.ok()) return prepared.status();
+  prepared->options.host = &prepared->host;
+  return Wrap(control::CompileNftText(text, prepared->options));
 }
 
 }  // namespace
@@ -62,8 +63,18 @@ absl::StatusOr<Ruleset> Ruleset::FromImage(const std::string& bytes) {
 }
 
 absl::StatusOr<Ruleset> Ruleset::FromFile(const std::string& path, const RulesetOptions& options) {
-  if (path != "-") {
-    if (const std::string image = ReadIfImage(path); !image.empty()) return Wrap(netlink::ReadImage(image, path));
+  if (path == "-") return FromText(ReadAll(std::cin), options);
+  std::ifstream file(path, std::ios::binary);
+  if (std::string text = ReadAll(file); !text.empty()) {
+    if (netlink::LooksLikeImage(text)) return Wrap(netlink::ReadImage(text, path));
+    if (nft::LooksLikeListing(text)) {
+      ListingOptions listing = options.listing;
+      listing.file_name = path;
+      return FromListing(text, listing);
+    }
+    // What cannot be read twice (a pipe) has been read now.
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) return CompileText(text, options);
   }
   absl::StatusOr<Prepared> prepared = Prepare(options);
   if (!prepared.ok()) return prepared.status();
@@ -73,10 +84,30 @@ absl::StatusOr<Ruleset> Ruleset::FromFile(const std::string& path, const Ruleset
 
 absl::StatusOr<Ruleset> Ruleset::FromText(const std::string& text, const RulesetOptions& options) {
   if (netlink::LooksLikeImage(text)) return FromImage(text);
-  absl::StatusOr<Prepared> prepared = Prepare(options);
-  if (!prepared.ok()) return prepared.status();
-  prepared->options.host = &prepared->host;
-  return Wrap(control::CompileNftText(text, prepared->options));
+  if (nft::LooksLikeListing(text)) return FromListing(text, options.listing);
+  return CompileText(text, options);
+}
+
+absl::StatusOr<Ruleset> Ruleset::FromListing(const std::string& text, const ListingOptions& options) {
+  control::ListingContext context;
+  context.file_name = options.file_name;
+  context.hook = options.hook;
+  context.assume_lost = options.assume_lost;
+  if (!options.family.empty()) {
+    const std::optional<nft::Family> family = nft::FamilyFromName(options.family);
+    if (!family)
+      return absl::InvalidArgumentError("family " + options.family +
+                                        ": ip, ip6, inet, arp, bridge or netdev is expected");
+    context.family = *family;
+  }
+  if (options.dialect == "legacy") {
+    context.dialect = nft::ListingDialect::kLegacy;
+  } else if (options.dialect == "current") {
+    context.dialect = nft::ListingDialect::kCurrent;
+  } else if (!options.dialect.empty()) {
+    return absl::InvalidArgumentError("dialect " + options.dialect + ": legacy or current is expected");
+  }
+  return Wrap(control::CompileListing(text, context));
 }
 
 }  // namespace nftjit

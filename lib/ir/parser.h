@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lib/ir/ir.h"
-#include "lib/ir/line_cursor.h"
+#include "lib/support/line_cursor.h"
 
 namespace nftjit::ir {
 

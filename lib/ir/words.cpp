@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/support/line_cursor.h"
+
 namespace nftjit::ir {
 
 std::string_view Name(SetKind kind) {

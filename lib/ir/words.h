@@ -27,10 +27,6 @@ std::optional<nft::VerdictCode> VerdictFromName(std::string_view word);
 
 // Whether `name` can stand without quotes: not empty, of letters, digits and _ . - / alone.
 bool IsBareName(std::string_view name);
-constexpr bool IsNameCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-         c == '-' || c == '/';
-}
 
 }  // namespace nftjit::ir
 

@@ -27,6 +27,10 @@ std::string WriteImage(const nft::Ruleset& ruleset);
 // truncated, damaged, or one whose contents the kernel would refuse.
 absl::StatusOr<nft::Ruleset> ReadImage(std::string_view bytes, std::string_view file_name);
 
+// `ruleset`, of which WriteImage() must be true, as a kernel that took it would hold it: every check of ReadImage(),
+// defaults filled in. Errors: InvalidArgument with the place of the rule, or the name of the thing, that is refused.
+absl::StatusOr<nft::Ruleset> Normalise(const nft::Ruleset& ruleset, std::string_view file_name);
+
 }  // namespace nftjit::netlink
 
 #endif  // NFTJIT_LIB_NETLINK_IMAGE_H_

@@ -102,7 +102,9 @@ class StoredContext final : public ResolveContext {
 
 class Reader {
  public:
-  Reader(std::string_view bytes, std::string_view file_name) : bytes_(bytes), file_name_(file_name) {}
+  // With `by_place` errors name what stands in the ruleset's source, not where it stands in the image.
+  Reader(std::string_view bytes, std::string_view file_name, bool by_place = false)
+      : bytes_(bytes), file_name_(file_name), by_place_(by_place) {}
 
   absl::StatusOr<nft::Ruleset> Read() {
     if (absl::Status status = CheckFrame(); !status.ok()) return status;
@@ -115,6 +117,10 @@ class Reader {
 
  private:
   [[nodiscard]] absl::Status Error(size_t offset, std::string_view what) const {
+    if (by_place_) {
+      SourcePos where{.file = std::string(file_name_), .line = extras_.line, .column = extras_.column};
+      return ErrorAt(where, absl::StatusCode::kInvalidArgument, what);
+    }
     std::string text = "offset " + std::to_string(offset) + ": ";
     text += what;
     return ErrorAt({.file = std::string(file_name_)}, absl::StatusCode::kInvalidArgument, text);
@@ -223,7 +229,10 @@ class Reader {
     context_.reset();
     if (ruleset_.tables.empty()) return absl::OkStatus();
     const std::optional<nft::Violation> violation = nft::Validate(ruleset_.tables.back());
-    return violation ? Error(record_, violation->message) : absl::OkStatus();
+    if (!violation) return absl::OkStatus();
+    extras_.line = violation->where.line;
+    extras_.column = violation->where.column;
+    return Error(record_, violation->message);
   }
 
   absl::Status ReadDeclaration(RecordKind kind) {
@@ -322,6 +331,7 @@ class Reader {
 
   std::string_view bytes_;
   std::string_view file_name_;
+  bool by_place_;
   size_t at_ = kImageHeaderSize;
   size_t end_ = 0;
   // The record being read.
@@ -345,6 +355,11 @@ bool LooksLikeImage(std::string_view bytes) { return bytes.substr(0, kMagic.size
 
 absl::StatusOr<nft::Ruleset> ReadImage(std::string_view bytes, std::string_view file_name) {
   return Reader(bytes, file_name).Read();
+}
+
+absl::StatusOr<nft::Ruleset> Normalise(const nft::Ruleset& ruleset, std::string_view file_name) {
+  const std::string image = WriteImage(ruleset);
+  return Reader(image, file_name, true).Read();
 }
 
 }  // namespace nftjit::netlink

@@ -1,5 +1,6 @@
 #include "lib/nft/expression.h"
 
+#include <algorithm>
 #include <array>
 
 namespace nftjit::nft {
@@ -16,5 +17,6 @@ constexpr std::array<std::string_view, std::variant_size_v<ExpressionBody>> kNam
 }  // namespace
 
 std::string_view Name(const ExpressionBody& body) { return kNames[body.index()]; }
+bool IsExpressionName(std::string_view name) { return std::find(kNames.begin(), kNames.end(), name) != kNames.end(); }
 
 }  // namespace nftjit::nft

@@ -330,6 +330,7 @@ inline bool Dynset::operator==(const Dynset& other) const {
 
 // The kernel's name: "immediate", "payload", "match" … It is also the word of the listing.
 std::string_view Name(const ExpressionBody& body);
+bool IsExpressionName(std::string_view name);
 
 }  // namespace nftjit::nft
 

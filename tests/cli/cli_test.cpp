@@ -266,6 +266,45 @@ TEST_CASE("dump shows each stage") {
   CHECK(Run(folder, "dump llvm -f " + kPrefixes).status == 3);
 }
 
+TEST_CASE("a pasted listing runs, is checked and dumped") {
+  const Folder folder;
+  const std::string post =
+      "> iptables -A INPUT ! -s 10.0.0.0/10 -j DROP\n"
+      ">   [ payload load 4b @ network header + 12 => reg 1 ]\n"
+      ">   [ bitwise reg 1 = ( reg 1 & 0x0000c0ff ) ^ 0x00000000 ]\n"
+      ">   [ cmp neq reg 1 0x0000000a ]\n>   [ counter pkts 0 bytes 0 ]\n>   [ immediate reg 0 drop ]\n";
+  const std::string rule = post.substr(post.find('\n') + 1);
+  const std::string place = " --family ip --hook forward --dialect legacy";
+  // 10.20.4.1 is inside of 10.0.0.0/10; the other packet comes from 10.128.0.1.
+  const std::string outside = "4500001c00010000401100000a800001c00002fa040000a100080000";
+  Outcome outcome = Run(folder, "run -f -" + place + " --hex " + kMonitoring + " --hex " + outside, rule);
+  INFO(outcome.err);
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.out, Catch::Contains("1 forward accept") && Catch::Contains("2 forward drop"));
+  outcome = Run(folder, "check -f -" + place, rule);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out == "1 rules: every one runs\n");
+  outcome = Run(folder, "dump listing --as current --declarations -f -" + place, rule);
+  CHECK(outcome.out ==
+        "table listing ip flags 0 use 0 handle 1\n"
+        "ip listing forward use 0 type filter hook forward prio 0 policy accept packets 0 bytes 0\n"
+        "ip listing forward\n"
+        "  [ payload load 4b @ network header + 12 => reg 1 ]\n"
+        "  [ bitwise reg 1 = ( reg 1 & 0xffc00000 ) ^ 0x00000000 ]\n"
+        "  [ cmp neq reg 1 0x0a000000 ]\n  [ counter pkts 0 bytes 0 ]\n  [ immediate reg 0 drop ]\n");
+  // What was printed says all of this itself.
+  const std::string printed = folder.Write("printed", outcome.out);
+  outcome = Run(folder, "run --dialect current -f " + printed + " --hook forward --hex " + outside);
+  CHECK_THAT(outcome.out, Catch::Contains("1 forward drop"));
+  // Without a dialect the text is refused, and so is prose, each at its place.
+  outcome = Run(folder, "check -f " + folder.Write("post", rule));
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.err, Catch::Contains((folder / "post") + ":1:") && Catch::Contains("--dialect"));
+  outcome = Run(folder, "check --dialect legacy -f " + folder.Write("post", post));
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.err, Catch::Contains((folder / "post") + ":1:3: expected a rule's header"));
+}
+
 TEST_CASE("bench prints a line of figures per engine") {
   const Folder folder;
   const Outcome outcome =

@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "lib/control/frontend.h"
+#include "lib/nft/listing_parser.h"
 #include "lib/nft/listing_printer.h"
 #include "tests/support/requirement.h"
 
@@ -77,7 +78,23 @@ std::vector<std::string> Paragraphs(const std::string& listing) {
   return paragraphs;
 }
 
-TEST_CASE("the listing of real rulesets is nft's") {
+// Whether the paragraphs are the same; says the first that differ.
+bool AreEqual(const std::filesystem::path& file, const std::string& nft, const std::string& ours) {
+  const std::vector<std::string> expected = Paragraphs(nft), printed = Paragraphs(ours);
+  std::vector<std::string> missing, surplus;
+  std::set_difference(expected.begin(), expected.end(), printed.begin(), printed.end(), std::back_inserter(missing));
+  std::set_difference(printed.begin(), printed.end(), expected.begin(), expected.end(), std::back_inserter(surplus));
+  if (missing.empty() && surplus.empty()) return true;
+  std::cerr << file.filename().string() << ": " << missing.size() << " of " << expected.size()
+            << " differ, first\n--- nft\n"
+            << (missing.empty() ? "" : missing[0]) << "+++ ours\n"
+            << (surplus.empty() ? "" : surplus[0]);
+  return false;
+}
+
+// Calls `compare(path of the .nft file, its ruleset, nft's listing)` for each; all must return true.
+template <class Compare>
+void CheckAll(const char* what, Compare&& compare) {
   std::string corpus;
   if (!testing::MayRun("corpus", testing::FindCorpus(&corpus))) return;
   size_t files = 0, equal = 0;
@@ -90,22 +107,41 @@ TEST_CASE("the listing of real rulesets is nft's") {
     CAPTURE(entry.path().filename().string());
     INFO(ruleset.status().message());
     REQUIRE(ruleset.ok());
-    const std::vector<std::string> expected = Paragraphs(ReadFile(listing)),
-                                   printed = Paragraphs(PrintListing(*ruleset));
-    std::vector<std::string> missing, surplus;
-    std::set_difference(expected.begin(), expected.end(), printed.begin(), printed.end(), std::back_inserter(missing));
-    std::set_difference(printed.begin(), printed.end(), expected.begin(), expected.end(), std::back_inserter(surplus));
-    if (missing.empty() && surplus.empty()) {
-      ++equal;
-      continue;
-    }
-    std::cerr << entry.path().filename().string() << ": " << missing.size() << " of " << expected.size()
-              << " differ, first\n--- nft\n"
-              << (missing.empty() ? "" : missing[0]) << "+++ ours\n"
-              << (surplus.empty() ? "" : surplus[0]);
+    if (compare(entry.path(), *ruleset, ReadFile(listing))) ++equal;
   }
-  std::cerr << equal << " of " << files << " listings are equal\n";
+  std::cerr << equal << " of " << files << ' ' << what << '\n';
   CHECK(equal == files);
+}
+
+TEST_CASE("the listing of real rulesets is nft's") {
+  CheckAll("listings are equal", [](const auto& path, const Ruleset& ruleset, const std::string& listing) {
+    return AreEqual(path, listing, PrintListing(ruleset));
+  });
+}
+
+// What a legacy text can tell: not the objects of elements, nor how long the keys of a set are that no rule looks up.
+Ruleset Told(Ruleset ruleset) {
+  for (Table& table : ruleset.tables) {
+    const SetShapes used = ShapesOf(table);
+    std::erase_if(table.sets, [&](const Set& set) { return !used.contains(set.handle); });
+    for (Set& set : table.sets) {
+      for (Element& element : set.elements) element.object = 0;
+    }
+  }
+  return ruleset;
+}
+
+// The current dialect prints the lengths and orders that the parser found out.
+TEST_CASE("nft's listing of real rulesets parses to the ruleset, and prints back") {
+  CheckAll("listings parse to their rulesets", [](const auto& path, const Ruleset& ruleset, const std::string& text) {
+    const absl::StatusOr<Listing> listing = ParseListing(text, {.dialect = ListingDialect::kLegacy});
+    INFO(listing.status().message());
+    REQUIRE(listing.ok());
+    constexpr ListingDialect kCurrent = ListingDialect::kCurrent;
+    return AreEqual(path, text, PrintListing(listing->ruleset)) &&
+           AreEqual(path, PrintListing(Told(ruleset), {.dialect = kCurrent}),
+                    PrintListing(Told(listing->ruleset), {.dialect = kCurrent}));
+  });
 }
 
 }  // namespace

@@ -139,6 +139,8 @@ void PrintFigures(const BenchOptions& options, const std::vector<Contender>& con
 }
 
 int Bench(BenchOptions& options) {
+  options.ruleset.listing.hook = options.packets.hook;
+  options.ruleset.listing.family = options.packets.family;
   absl::StatusOr<Host> host = options.ruleset.LoadHost();
   if (!host.ok()) return Fail(host.status());
   absl::StatusOr<std::vector<Contender>> contenders = MakeContenders(options, *host);

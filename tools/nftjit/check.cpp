@@ -51,6 +51,7 @@ Command AddCheck(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   CLI::App* parser = app.add_subcommand("check", "Load and validate; list the rules that no engine runs");
   options->ruleset.AddTo(*parser);
+  options->ruleset.AddListingPlaceTo(*parser);
   parser->add_flag("--json", options->json, "One JSON object a line");
   return {parser, [options] { return Check(*options); }};
 }

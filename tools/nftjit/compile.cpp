@@ -35,6 +35,7 @@ Command AddCompile(CLI::App& app) {
   auto flags = std::make_shared<CompileFlags>();
   CLI::App* parser = app.add_subcommand("compile", "Write the ruleset as an image that every -f takes");
   flags->ruleset.AddTo(*parser);
+  flags->ruleset.AddListingPlaceTo(*parser);
   parser->add_option("-o,--output", flags->output, "Image to write")->required();
   return {parser, [flags] { return CompileImage(*flags); }};
 }

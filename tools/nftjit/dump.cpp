@@ -25,7 +25,8 @@ struct DumpOptions {
   EngineFlags engine;
   opt::PassOptions passes;
   std::vector<std::string> print_after;
-  bool optimised_listing = false, time_passes = false;
+  bool optimised_listing = false, time_passes = false, declarations = false;
+  std::string print_dialect = "legacy";
 };
 
 // Prints after the passes that --print-after names; `all` is every one.
@@ -98,7 +99,9 @@ int Dump(DumpOptions& options) {
     return kYes;
   }
   if (options.stage == "listing" && !options.optimised_listing) {
-    std::cout << nft::PrintListing(model);
+    const nft::ListingDialect dialect =
+        options.print_dialect == "current" ? nft::ListingDialect::kCurrent : nft::ListingDialect::kLegacy;
+    std::cout << nft::PrintListing(model, {.dialect = dialect, .declarations = options.declarations});
     return kYes;
   }
   return DumpIr(options, model);
@@ -113,8 +116,14 @@ Command AddDump(CLI::App& app) {
       ->required()
       ->check(CLI::IsMember({"listing", "ir", "opt", "asm", "llvm", "json"}));
   options->ruleset.AddTo(*parser);
+  options->ruleset.AddListingPlaceTo(*parser);
   options->engine.AddTo(*parser);
   parser->add_flag("--opt", options->optimised_listing, "listing: the optimised rules as VM instructions");
+  parser->add_option("--as", options->print_dialect, "listing: the dialect to print")
+      ->check(CLI::IsMember({"legacy", "current"}))
+      ->capture_default_str();
+  parser->add_flag("--declarations", options->declarations,
+                   "listing: lines of tables, chains, objects, flowtables, too");
   parser->add_option("--print-after", options->print_after, "opt: print after this pass; 'all': after every one");
   parser->add_option("--stop-after", options->passes.stop_after, "opt: the last pass to run");
   parser->add_option("--pass-limit", options->passes.rewrite_limit, "opt: at most so many rewrites");

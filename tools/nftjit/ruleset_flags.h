@@ -20,8 +20,11 @@ namespace nftjit::cli {
 struct RulesetFlags : HostFlags {
   std::string file;
   std::vector<std::string> defines, include_paths;
+  ListingOptions listing;  // If the ruleset is one.
 
   void AddTo(CLI::App& parser);
+  // --hook and --family for verbs that have no packets, where they belong to listings alone.
+  void AddListingPlaceTo(CLI::App& parser);
 
   // `locate`: every rule gets its file and line, at the price of a second run of nft. Interfaces that the ruleset was
   // compiled against are added to `host`. Standard input is read at the first call and remembered.

@@ -87,6 +87,8 @@ int Run(RunOptions& options) {
   }
   const absl::StatusOr<const EngineInterface*> engine = options.engine.Find();
   if (!engine.ok()) return Fail(engine.status());
+  options.ruleset.listing.hook = options.packets.hook;
+  options.ruleset.listing.family = options.packets.family;
   absl::StatusOr<Host> host = options.ruleset.LoadHost();
   if (!host.ok()) return Fail(host.status());
   absl::StatusOr<Capture> capture = options.packets.LoadPackets();

@@ -1,10 +1,6 @@
-#include "lib/ir/line_cursor.h"
+#include "lib/support/line_cursor.h"
 
-#include "lib/ir/words.h"
-#include "lib/support/source.h"
-
-namespace nftjit::ir {
-namespace {
+namespace nftjit {
 
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -13,10 +9,8 @@ int HexDigit(char c) {
   return -1;
 }
 
-}  // namespace
-
 void LineCursor::Begin(std::string_view line, uint32_t number) {
-  rest_ = line;
+  line_ = rest_ = line;
   number_ = number;
 }
 
@@ -28,9 +22,9 @@ bool LineCursor::Fail(std::string_view what) {
   return FailPlain(message);
 }
 
-bool LineCursor::FailPlain(std::string_view what) {
+bool LineCursor::FailAt(const SourcePos& where, std::string_view what) {
   if (status_.ok()) {
-    status_ = ErrorAt({std::string(file_name_), number_, 0}, absl::StatusCode::kInvalidArgument, what);
+    status_ = ErrorAt(where, absl::StatusCode::kInvalidArgument, what);
   }
   return false;
 }
@@ -52,6 +46,24 @@ std::string_view LineCursor::PeekWord() {
 bool LineCursor::AcceptWord(std::string_view word) {
   if (PeekWord() != word) return false;
   rest_.remove_prefix(word.size());
+  return true;
+}
+
+std::string_view LineCursor::PeekToken() {
+  SkipBlanks();
+  return rest_.substr(0, rest_.find_first_of(" \t"));
+}
+
+bool LineCursor::AcceptToken(std::string_view token) {
+  if (PeekToken() != token) return false;
+  rest_.remove_prefix(token.size());
+  return true;
+}
+
+bool LineCursor::ReadToken(std::string_view* token, std::string_view what) {
+  *token = PeekToken();
+  if (token->empty()) return Fail("expected " + std::string(what));
+  rest_.remove_prefix(token->size());
   return true;
 }
 
@@ -120,4 +132,4 @@ bool LineCursor::ReadBytes(std::string* bytes, std::string_view what) {
   return true;
 }
 
-}  // namespace nftjit::ir
+}  // namespace nftjit
