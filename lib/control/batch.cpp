@@ -92,10 +92,15 @@ class Batch {
     if (message.has(kFlagEcho)) {
       operation.notify = [&](uint8_t type, uint16_t flags, const Operation::WriteAttributes& write) {
         Datagram event(message);
-        event.Begin(type, flags, message.family, state_.issued.generation + 1);
+        event.Begin(type, flags | (message.flags & (kFlagCreate | kFlagExclusive)), message.family,
+                    state_.issued.generation + 1);
         netlink::AttributeWriter out = event.attributes();
         write(out);
         events_.push_back(event.Finish());
+        if (type == netlink::kNewSetElem || type == netlink::kDelSetElem) {
+          // These have no sequence number in the kernel.
+          StoreNative(reinterpret_cast<uint8_t*>(events_.back().data()) + 8, uint32_t{0});
+        }
       };
       operation.tell_place = [&](const RulePlace& place) { places_.emplace_back(events_.size() - 1, place); };
     }
@@ -191,7 +196,9 @@ BatchResult RunBatch(const State& state, const Message& begin, ByteSpan& rest, c
     result.replies = batch.TakeEvents();
     result.state = std::move(batch.transaction()).Commit();
     // The first message decides whether its sender is told of the new generation.
-    if (const std::vector<Entry>& entries = batch.entries(); !entries.empty() && entries[0].message.has(kFlagEcho)) {
+    const std::vector<Entry>& entries = batch.entries();
+    const bool changed = result.state.issued.generation != state.issued.generation;
+    if (changed && entries[0].message.has(kFlagEcho)) {
       result.replies.push_back(NewGeneration(entries[0].message, result.state, client));
     }
   } else {

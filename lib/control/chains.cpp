@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "lib/control/operations.h"
 #include "lib/netlink/codec.h"
@@ -26,6 +27,23 @@ void NotifyChain(const Operation& operation, uint8_t type, const TableEdit& tabl
     const auto use = static_cast<uint32_t>(chain.rules.size()) + table.uses().of(chain.handle);
     netlink::EncodeChain(table.table().name, chain, use, out);
   });
+}
+
+void NotifyRemoval(const Operation& operation, const TableEdit& table, const nft::Chain& chain) {
+  operation.Notify(netlink::kDelChain, 0, [&](netlink::AttributeWriter& out) {
+    out.String(netlink::kChainTable, table.table().name);
+    out.String(netlink::kChainName, chain.name);
+    out.U64(netlink::kChainHandle, chain.handle);
+  });
+}
+
+// For a change of a chain that has devices: of these the event tells only what came or went.
+void NotifyDevices(const Operation& operation, uint8_t type, const TableEdit& table, const nft::Chain& chain,
+                   std::vector<nft::Device> devices) {
+  nft::Chain told = chain;
+  told.base->devices_as_list = true;
+  told.base->devices = std::move(devices);
+  NotifyChain(operation, type, table, told);
 }
 
 // The chain that a message means, by handle or by name. Null without an error: there is none.
@@ -84,6 +102,7 @@ Outcome UpdateChain(const Operation& operation, const ChainAttributes& attribute
   const Attribute& flags = attributes[netlink::kChainFlags];
   const uint32_t wanted = (flags ? flags.U32() : chain.flags) | (chain.flags & nft::kChainBase);
   if (wanted != chain.flags) return Refused(EOPNOTSUPP, {}, "a chain's flags cannot be changed");
+  const size_t devices_before = chain.base.has_value() ? chain.base->devices.size() : 0;
   if (attributes[netlink::kChainHook]) {
     if (Outcome outcome = UpdateHook(operation, attributes, chain, at); outcome.error != 0) return outcome;
   }
@@ -99,8 +118,17 @@ Outcome UpdateChain(const Operation& operation, const ChainAttributes& attribute
   if (const Attribute& policy = attributes[netlink::kChainPolicy]; policy) {
     chain.base->policy = static_cast<nft::VerdictCode>(policy.U32());
   }
-  if (handle && name) table.RenameChainAtCommit(chain.handle, std::string(name.String()));
-  NotifyChain(operation, netlink::kNewChain, table, chain);
+  if (handle && name) {
+    table.RenameChainAtCommit(chain.handle, std::string(name.String()));
+    nft::Chain renamed = chain;
+    renamed.name = name.String();
+    NotifyChain(operation, netlink::kNewChain, table, renamed);
+  } else if (chain.base.has_value() && HasDevices(operation.family(), chain.base->hook)) {
+    const std::vector<nft::Device>& devices = chain.base->devices;
+    NotifyDevices(operation, netlink::kNewChain, table, chain, {devices.begin() + devices_before, devices.end()});
+  } else {
+    NotifyChain(operation, netlink::kNewChain, table, chain);
+  }
   return Fine();
 }
 
@@ -118,7 +146,8 @@ Outcome AddChain(const Operation& operation, const ChainAttributes& attributes, 
 }
 
 // A DELCHAIN with a hook takes devices off a chain that has some.
-Outcome RemoveDevices(const Operation& operation, const ChainAttributes& attributes, nft::Chain& chain) {
+Outcome RemoveDevices(const Operation& operation, const ChainAttributes& attributes, const TableEdit& table,
+                      nft::Chain& chain) {
   const Attribute& hook_attribute = attributes[netlink::kChainHook];
   const netlink::Result<nft::BaseChain> hook = netlink::DecodeHook(attributes, operation.family(), &*chain.base);
   if (!hook.ok()) return hook.error();
@@ -130,6 +159,8 @@ Outcome RemoveDevices(const Operation& operation, const ChainAttributes& attribu
     }
     devices.erase(found);
   }
+  // Last one first, as the kernel collects them.
+  NotifyDevices(operation, netlink::kDelChain, table, chain, {hook->devices.rbegin(), hook->devices.rend()});
   return Fine();
 }
 
@@ -177,7 +208,7 @@ Outcome DeleteChain(const Operation& operation, bool lenient) {
   if ((*attributes)[netlink::kChainHook]) {
     if (lenient) return Refused(EOPNOTSUPP, {}, "a chain's hook cannot be destroyed");
     if (chain->base.has_value() && HasDevices(operation.family(), chain->base->hook)) {
-      return RemoveDevices(operation, *attributes, *chain);
+      return RemoveDevices(operation, *attributes, **table, *chain);
     }
   }
 
@@ -187,7 +218,7 @@ Outcome DeleteChain(const Operation& operation, bool lenient) {
   }
   // Also by a rule of its own: so the kernel counts.
   if (jumps > 0) return Refused(EBUSY, at, absl::StrFormat("chain %s is jumped to", chain->name));
-  NotifyChain(operation, netlink::kDelChain, **table, *chain);
+  NotifyRemoval(operation, **table, *chain);
   (*table)->RemoveChain(chain->handle);
   return Fine();
 }

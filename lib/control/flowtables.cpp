@@ -23,7 +23,7 @@ void NotifyFlowtable(const Operation& operation, uint8_t type, const TableEdit& 
   });
 }
 
-// An existing flowtable takes on the devices that it has not yet.
+// An existing flowtable takes on the devices that it has not yet; the event tells of these alone.
 Outcome Update(const Operation& operation, const FlowtableAttributes& attributes, TableEdit& table,
                nft::Flowtable& flowtable) {
   const Attribute& name = attributes[netlink::kFlowtableName];
@@ -36,16 +36,20 @@ Outcome Update(const Operation& operation, const FlowtableAttributes& attributes
   if (flags && ((flags.U32() ^ flowtable.flags) & kHardwareOffload) != 0) {
     return Refused(EOPNOTSUPP, {}, "a flowtable's offload flag cannot be changed");
   }
+  nft::Flowtable added = flowtable;
+  added.devices.clear();
   for (const nft::Device& device : wanted->devices) {
     if (std::find(flowtable.devices.begin(), flowtable.devices.end(), device) == flowtable.devices.end()) {
-      flowtable.devices.push_back(device);
+      added.devices.push_back(device);
     }
   }
-  NotifyFlowtable(operation, netlink::kNewFlowtable, table, flowtable);
+  flowtable.devices.insert(flowtable.devices.end(), added.devices.begin(), added.devices.end());
+  NotifyFlowtable(operation, netlink::kNewFlowtable, table, added);
   return Fine();
 }
 
-Outcome RemoveDevices(const Operation& operation, const FlowtableAttributes& attributes, nft::Flowtable& flowtable) {
+Outcome RemoveDevices(const Operation& operation, const FlowtableAttributes& attributes, const TableEdit& table,
+                      nft::Flowtable& flowtable) {
   const Attribute& hook = attributes[netlink::kFlowtableHook];
   const netlink::Result<nft::Flowtable> wanted = netlink::DecodeFlowtable(attributes, operation.family(), &flowtable);
   if (!wanted.ok()) return wanted.error();
@@ -56,6 +60,9 @@ Outcome RemoveDevices(const Operation& operation, const FlowtableAttributes& att
     }
     flowtable.devices.erase(found);
   }
+  nft::Flowtable removed = flowtable;
+  removed.devices = wanted->devices;
+  NotifyFlowtable(operation, netlink::kDelFlowtable, table, removed);
   return Fine();
 }
 
@@ -93,12 +100,16 @@ Outcome DeleteFlowtable(const Operation& operation, bool lenient) {
       handle ? (*table)->MutableFlowtable(handle.U64()) : (*table)->FlowtableByName(name.String());
   if (flowtable == nullptr) return lenient ? Fine() : Refused(ENOENT, at, "the flowtable does not exist");
   if ((*attributes)[netlink::kFlowtableHook]) {
-    return RemoveDevices(operation, *attributes, *(*table)->MutableFlowtable(flowtable->handle));
+    return RemoveDevices(operation, *attributes, **table, *(*table)->MutableFlowtable(flowtable->handle));
   }
   if ((*table)->uses().of(flowtable->handle) > 0) {
     return Refused(EBUSY, at, absl::StrFormat("flowtable %s is in use", flowtable->name));
   }
-  NotifyFlowtable(operation, netlink::kDelFlowtable, **table, *flowtable);
+  operation.Notify(netlink::kDelFlowtable, 0, [&](netlink::AttributeWriter& out) {
+    out.String(netlink::kFlowtableTable, (*table)->table().name);
+    out.String(netlink::kFlowtableName, flowtable->name);
+    out.U64(netlink::kFlowtableHandle, flowtable->handle);
+  });
   (*table)->RemoveFlowtable(flowtable->handle);
   return Fine();
 }

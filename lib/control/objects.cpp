@@ -13,13 +13,17 @@ namespace {
 using netlink::Attribute;
 using netlink::ObjectAttributes;
 
-void NotifyObject(const Operation& operation, uint8_t type, const TableEdit& table, const nft::Object& object) {
-  operation.Notify(type, 0, [&](netlink::AttributeWriter& out) {
+void NotifyObject(const Operation& operation, const TableEdit& table, const nft::Object& object) {
+  operation.Notify(netlink::kNewObj, 0, [&](netlink::AttributeWriter& out) {
     netlink::EncodeObject(table.table().name, object, table.uses().of(object.handle), table, out);
   });
 }
 
 // Quotas and synproxies take new parameters; all other kinds stay as they are.
+bool IsChangeable(const nft::Object& object) {
+  return std::holds_alternative<nft::Quota>(object.body) || std::holds_alternative<nft::Synproxy>(object.body);
+}
+
 void Update(nft::Object& object, const nft::Object& wanted) {
   if (const auto* quota = std::get_if<nft::Quota>(&wanted.body)) {
     auto& there = std::get<nft::Quota>(object.body);
@@ -49,16 +53,18 @@ Outcome NewObject(const Operation& operation) {
       return Refused(EEXIST, name, absl::StrFormat("object %s exists", name.String()));
     }
     if (operation.message.has(kFlagReplace)) return Refused(EOPNOTSUPP, {}, "an object cannot be replaced");
+    // The kernel has no way to change the others, and does not look at what the message says of them.
+    if (!IsChangeable(*existing)) return Fine();
     const netlink::Result<nft::Object> wanted = netlink::DecodeObject(*attributes, **table);
     if (!wanted.ok()) return wanted.error();
     nft::Object& object = *(*table)->MutableObject(existing->handle);
     Update(object, *wanted);
-    NotifyObject(operation, netlink::kNewObj, **table, object);
+    NotifyObject(operation, **table, object);
     return Fine();
   }
   netlink::Result<nft::Object> object = netlink::DecodeObject(*attributes, **table);
   if (!object.ok()) return object.error();
-  NotifyObject(operation, netlink::kNewObj, **table, (*table)->AddObject(*std::move(object)));
+  NotifyObject(operation, **table, (*table)->AddObject(*std::move(object)));
   return Fine();
 }
 
@@ -82,7 +88,12 @@ Outcome DeleteObject(const Operation& operation, bool lenient) {
   if ((*table)->uses().of(object->handle) > 0) {
     return Refused(EBUSY, at, absl::StrFormat("object %s is in use", object->name));
   }
-  NotifyObject(operation, netlink::kDelObj, **table, *object);
+  operation.Notify(netlink::kDelObj, 0, [&](netlink::AttributeWriter& out) {
+    out.String(netlink::kObjectTable, (*table)->table().name);
+    out.String(netlink::kObjectName, object->name);
+    out.U32(netlink::kObjectTypeNumber, static_cast<uint32_t>(object->type));
+    out.U64(netlink::kObjectHandle, object->handle);
+  });
   (*table)->RemoveObject(object->handle);
   return Fine();
 }

@@ -29,7 +29,9 @@ struct Operation {
   // Where the rule of the last event stands is told as of the end of the batch.
   std::function<void(const RulePlace&)> tell_place;
 
+  // What the kernel tells of is what makes a new generation.
   void Notify(uint8_t operation, uint16_t flags, const WriteAttributes& write) const {
+    transaction.changed = true;
     if (notify) notify(operation, flags, write);
   }
   [[nodiscard]] nft::Family family() const { return message.nft_family(); }

@@ -14,10 +14,9 @@ namespace {
 using netlink::Attribute;
 using netlink::SetAttributes;
 
-void NotifySet(const Operation& operation, uint8_t type, const TableEdit& table, const nft::Set& set,
-               std::optional<uint32_t> id) {
-  operation.Notify(type, 0,
-                   [&](netlink::AttributeWriter& out) { netlink::EncodeSet(table.table().name, set, table, out, id); });
+void NotifySet(const Operation& operation, const TableEdit& table, const nft::Set& set) {
+  operation.Notify(netlink::kNewSet, 0,
+                   [&](netlink::AttributeWriter& out) { netlink::EncodeSet(table.table().name, set, table, out); });
 }
 
 // Kernel: nft_set_is_same. Size, timeout and policy may differ.
@@ -43,7 +42,7 @@ Outcome UpdateSet(const Operation& operation, const Attribute& name, const nft::
   if (wanted.size.has_value()) set.size = wanted.size;
   if (wanted.timeout_ms.has_value()) set.timeout_ms = wanted.timeout_ms;
   if (wanted.gc_interval_ms.has_value()) set.gc_interval_ms = wanted.gc_interval_ms;
-  NotifySet(operation, netlink::kNewSet, table, set, std::nullopt);
+  NotifySet(operation, table, set);
   return Fine();
 }
 
@@ -67,7 +66,7 @@ Outcome NewSet(const Operation& operation) {
   }
   if (set->is(nft::kSetAnonymous)) set->name = (*table)->AnonymousName(set->name);
   const auto id = id_attribute ? std::optional<uint32_t>(id_attribute.U32()) : std::nullopt;
-  NotifySet(operation, netlink::kNewSet, **table, (*table)->AddSet(*std::move(set), id), id);
+  NotifySet(operation, **table, (*table)->AddSet(*std::move(set), id));
   return Fine();
 }
 
@@ -86,7 +85,11 @@ Outcome DeleteSet(const Operation& operation, bool lenient) {
   if ((*table)->uses().of(set->handle) > 0) {
     return Refused(EBUSY, at, absl::StrFormat("set %s is used by a rule", set->name));
   }
-  NotifySet(operation, netlink::kDelSet, **table, *set, std::nullopt);
+  operation.Notify(netlink::kDelSet, 0, [&](netlink::AttributeWriter& out) {
+    out.String(netlink::kSetTable, (*table)->table().name);
+    out.String(netlink::kSetName, set->name);
+    out.U64(netlink::kSetHandle, set->handle);
+  });
   (*table)->RemoveSet(set->handle);
   return Fine();
 }

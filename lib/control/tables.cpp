@@ -33,6 +33,13 @@ void NotifyTable(const Operation& operation, uint8_t type, const TableEdit& tabl
                    [&](netlink::AttributeWriter& out) { netlink::EncodeTable(table.table(), table.TableUse(), out); });
 }
 
+void NotifyRemoval(const Operation& operation, const nft::Table& table) {
+  operation.Notify(netlink::kDelTable, 0, [&](netlink::AttributeWriter& out) {
+    out.String(netlink::kTableName, table.name);
+    out.U64(netlink::kTableHandle, table.handle);
+  });
+}
+
 // A table that wakes registers its chains anew, in their order (vm-semantics 6).
 void Wake(Transaction& transaction, nft::Table& table) {
   for (nft::Chain& chain : table.chains) {
@@ -61,7 +68,7 @@ Outcome UpdateTable(const Operation& operation, TableEdit& table, const netlink:
 Outcome DeleteTables(const Operation& operation, const netlink::Attribute& name) {
   for (TableEdit* table : operation.transaction.Tables(operation.family())) {
     if (name && table->table().name != name.String()) continue;
-    NotifyTable(operation, netlink::kDelTable, *table);
+    NotifyRemoval(operation, table->table());
     operation.transaction.RemoveTable(*table);
   }
   return Fine();
@@ -113,7 +120,7 @@ Outcome DeleteTable(const Operation& operation, bool lenient) {
   if (operation.message.has(kFlagNonRecursive) && table->TableUse() > 0) {
     return Refused(EBUSY, {}, absl::StrFormat("table %s is not empty", table->table().name));
   }
-  NotifyTable(operation, netlink::kDelTable, *table);
+  NotifyRemoval(operation, table->table());
   operation.transaction.RemoveTable(*table);
   return Fine();
 }

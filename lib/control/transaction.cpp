@@ -99,7 +99,7 @@ State Transaction::Commit() && {
     }
     next_.tables.push_back(std::make_shared<const nft::Table>(std::move(*slot.edit).Release()));
   }
-  if (++next_.issued.generation == 0) next_.issued.generation = 1;
+  if (changed && ++next_.issued.generation == 0) next_.issued.generation = 1;
   return std::move(next_);
 }
 

@@ -42,6 +42,7 @@ class Transaction {
   // handle and its own; {0, 0}: none was.
   TableEdit* last_table = nullptr;
   std::pair<nft::Handle, nft::Handle> last_rule{};
+  bool changed = false;  // A batch that changes nothing makes no new generation.
 
   // What the kernel finds only at commit: hooks, jumps, and unbound anonymous sets and binding chains. Empty: all well.
   std::optional<netlink::NetlinkError> CheckBound();

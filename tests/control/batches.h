@@ -1,5 +1,5 @@
-// Raw batches for the server and, where there is one, for the live kernel: the same bytes to both, the same errnos
-// back.
+// Raw batches for the server and, where there is one, for the live kernel: the same bytes to both, the same errnos,
+// events and generation back.
 #ifndef NFTJIT_TESTS_CONTROL_BATCHES_H_
 #define NFTJIT_TESTS_CONTROL_BATCHES_H_
 

@@ -1,4 +1,5 @@
 // validation.md 2: tables and chains.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cerrno>
 
@@ -220,6 +221,27 @@ TEST_CASE("deleting chains") {
        {EBUSY}},
       {"jumped to, after what jumps", jumped_to, {Delete(kDelChain, "d"), Delete(kDelChain, "c")}, {0, 0}},
   });
+}
+
+TEST_CASE("devices come and go") {
+  constexpr uint8_t kNetdev = 5;
+  const auto chain = [](uint8_t operation, std::initializer_list<std::string> devices, uint16_t flags) {
+    std::vector<std::string> items;
+    for (const std::string& device : devices) items.push_back(Text(1, device));
+    const std::string hook = Nest(4, {U32(1, 0), U32(2, 0), Nest(netlink::kHookDevices, items)});
+    return Make(operation, {Text(1, "t"), Name("c"), hook, Type("filter")}, flags, kNetdev);
+  };
+  Judges judges;
+  REQUIRE(judges.Errors({AddTable("t", kNetdev), chain(kNewChain, {"nj0", "nj1"}, kFlagCreate)}) ==
+          std::vector<int>{0, 0});
+  CHECK(judges.Errors({chain(kNewChain, {"nj2", "nj1", "nj3"}, kFlagCreate | kFlagEcho)}) == std::vector<int>{0});
+  CHECK(judges.Errors({chain(kDelChain, {"nj0", "nj2"}, kFlagEcho)}) == std::vector<int>{0});
+  CHECK(judges.Errors({chain(kDelChain, {"nj0"}, kFlagEcho)}) == std::vector<int>{ENOENT});
+  const nft::Table table = judges.table();
+  std::vector<std::string> left;
+  for (const nft::Device& device : table.chains[0].base->devices) left.push_back(device.name);
+  std::sort(left.begin(), left.end());
+  CHECK(left == std::vector<std::string>{"nj1", "nj3"});
 }
 
 TEST_CASE("registration order: a table that wakes registers its chains anew") {

@@ -69,6 +69,48 @@ TEST_CASE("a batch of another subsystem, or of an old generation, is refused as 
         Answers{{}, {0}, {}});
 }
 
+TEST_CASE("events say what was made, changed and removed") {
+  const auto echo = [](TestMessage message) {
+    message.flags |= kFlagEcho;
+    return message;
+  };
+  const auto remove = [](uint8_t operation, std::initializer_list<std::string> what) {
+    return Make(operation, what, kFlagEcho);
+  };
+  Judges judges;
+  const TestMessage object = Make(netlink::kNewObj, {Text(1, "t"), Text(2, "o"), U32(3, 1), Nest(4, {})});
+  CHECK(judges.Errors({echo(AddTable()), echo(AddBaseChain("b")), echo(AddChain("c")), echo(AddSet("s", 4)),
+                       echo(AddElements("s", {ElementItem({Key("abcd")}), ElementItem({Key("abce")})})), echo(object),
+                       echo(AddRule("c", {LoadSourceAddress(), LookupExpression("s")})),
+                       echo(AddRule("b", {VerdictExpression(kJump, "c")}))}) == std::vector<int>(8, 0));
+  CHECK(judges.Errors({echo(Make(kNewTable, {Text(1, "t"), U32(2, 1)})),
+                       echo(Make(kNewChain, {Text(1, "t"), U64(2, 2), Text(3, "renamed")}))}) ==
+        std::vector<int>{0, 0});
+  CHECK(
+      judges.Errors({echo(Flush("b")), echo(Flush("renamed")), remove(netlink::kDelChain, {Text(1, "t"), Text(3, "b")}),
+                     remove(netlink::kDelSetElem, {Text(1, "t"), Text(2, "s")}),
+                     remove(netlink::kDelSet, {Text(1, "t"), Text(2, "s")}),
+                     remove(netlink::kDelObj, {Text(1, "t"), Text(2, "o"), U32(3, 1)})}) == std::vector<int>(6, 0));
+  CHECK(judges.Errors({remove(netlink::kDelChain, {Text(1, "t"), Text(3, "renamed")})}) == std::vector<int>{0});
+  CHECK(judges.Errors({remove(kDelTable, {Text(1, "t")})}) == std::vector<int>{0});
+}
+
+TEST_CASE("only what changes something makes a new generation") {
+  // The judges compare the generations after each of them.
+  Judges judges;
+  const TestMessage flush_all = Make(kDelTable, {}, 0);
+  CHECK(judges.Send(BatchText{.messages = {}, .generation = std::nullopt}).size() == 2);
+  CHECK(judges.Errors({flush_all}) == std::vector<int>{0});
+  CHECK(judges.Errors({AddTable(), AddChain("c"), AddSet("s", 4)}) == std::vector<int>{0, 0, 0});
+  CHECK(judges.Errors({AddTable()}) == std::vector<int>{0});
+  CHECK(judges.Errors({AddChain("c")}) == std::vector<int>{0});
+  CHECK(judges.Errors({AddSet("s", 4)}) == std::vector<int>{0});
+  CHECK(judges.Errors({Flush("c")}) == std::vector<int>{0});
+  CHECK(judges.Errors({AddElements("s", {ElementItem({Key("abcd")})})}) == std::vector<int>{0});
+  CHECK(judges.Errors({AddElements("s", {ElementItem({Key("abcd")})})}) == std::vector<int>{0});
+  CHECK(judges.Errors({flush_all}) == std::vector<int>{0});
+}
+
 TEST_CASE("an empty batch is well") {
   Judges judges;
   CHECK(judges.Send({.messages = {}, .generation = std::nullopt}) == Answers{{}, {}});
