@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "lib/control/frontend.h"
+#include "tests/support/network_namespace.h"
 
 namespace nftjit::control {
 namespace {
@@ -15,18 +16,20 @@ bool IsCarets(std::string_view line) { return line.find_first_not_of(" ^~") == s
 
 }  // namespace
 
-std::vector<std::string> InteractiveNft() { return {"env", "HOME=/nonexistent", "nft", "-i"}; }
+std::vector<std::string> InteractiveNft(const std::string& options) {
+  return {"sh", "-c", "exec 2>&1; HOME=/nonexistent exec stdbuf -oL nft " + options + " -i"};
+}
 
 std::vector<std::string> RunSession(const std::vector<std::string>& commands, RunNft run) {
   std::vector<std::string> said;
   while (said.size() < commands.size()) {
     std::string input;
     for (size_t i = said.size(); i < commands.size(); ++i) input += commands[i] + '\n' + Marker(i) + '\n';
-    const std::string errors = run(input);
+    const std::string printed = run(input);
     std::vector<std::string_view> lines;
-    for (size_t at = 0; at < errors.size();) {
-      const size_t end = std::min(errors.find('\n', at), errors.size());
-      const std::string_view line(errors.data() + at, end - at);
+    for (size_t at = 0; at < printed.size();) {
+      const size_t end = std::min(printed.find('\n', at), printed.size());
+      const std::string_view line(printed.data() + at, end - at);
       at = end + 1;
       if (line != Marker(said.size())) {
         if (!IsCarets(line)) lines.push_back(line);
@@ -46,13 +49,25 @@ std::vector<std::string> RunSession(const std::vector<std::string>& commands, Ru
   return said;
 }
 
-std::vector<std::string> RunSession(const std::vector<std::string>& commands, Server& server) {
+std::vector<std::string> RunSession(const std::vector<std::string>& commands, Server& server,
+                                    const std::string& options) {
   return RunSession(commands, [&](const std::string& input) {
-    const absl::StatusOr<ChildOutcome> outcome = RunClient(server, InteractiveNft(), {}, input);
+    const absl::StatusOr<ChildOutcome> outcome = RunClient(server, InteractiveNft(options), {}, input);
     REQUIRE(outcome.ok());
     REQUIRE(outcome->greeted);
     REQUIRE(outcome->end != ChildOutcome::End::kTimedOut);
-    return outcome->errors;
+    return outcome->output;
+  });
+}
+
+std::vector<std::string> RunKernelSession(const std::vector<std::string>& commands, const std::string& options) {
+  const auto network = testing::NetworkNamespace::Create();
+  REQUIRE(network.ok());
+  return RunSession(commands, [&](const std::string& input) {
+    std::string said;
+    // Its status is of no interest: it says of each command how it went, and may crash.
+    (void)(*network)->Inside([&] { return testing::RunProgram(InteractiveNft(options), input, &said); });
+    return said;
   });
 }
 

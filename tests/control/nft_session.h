@@ -11,18 +11,22 @@
 
 namespace nftjit::control {
 
-// The command line: `nft -i`, without a home to keep its history in, which it would read at every start.
-std::vector<std::string> InteractiveNft();
+// The command line: `nft OPTIONS -i`, with all that it prints on standard output, line by line, and without a home to
+// keep its history in, which it would read at every start.
+std::vector<std::string> InteractiveNft(const std::string& options = "");
 
-// Starts InteractiveNft() on `input` and returns what it wrote to standard error.
+// Starts InteractiveNft() on `input` and returns what it printed.
 using RunNft = absl::FunctionRef<std::string(const std::string& input)>;
 
-// What nft said of each command: empty where it took it. A command that makes nft crash says "crash: …"; the commands
-// after it go to a new process.
+// What nft said to each command: empty where it took it and had nothing to list. A command that makes nft crash says
+// "crash: …"; the commands after it go to a new process.
 std::vector<std::string> RunSession(const std::vector<std::string>& commands, RunNft run);
 
 // The same against a server of ours, which keeps what the commands made.
-std::vector<std::string> RunSession(const std::vector<std::string>& commands, Server& server);
+std::vector<std::string> RunSession(const std::vector<std::string>& commands, Server& server,
+                                    const std::string& options = "");
+// The same against the kernel, in a namespace of its own.
+std::vector<std::string> RunKernelSession(const std::vector<std::string>& commands, const std::string& options = "");
 
 }  // namespace nftjit::control
 
