@@ -99,7 +99,6 @@ class Judges {
   [[nodiscard]] nft::Table table() const { return server_.ruleset().tables.at(0); }
   // Whether server and kernel have disagreed.
   [[nodiscard]] bool disagreed() const { return disagreed_; }
-  [[nodiscard]] bool has_kernel() const { return kernel_ != nullptr; }
 
  private:
   class Kernel;

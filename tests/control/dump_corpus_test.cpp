@@ -85,9 +85,7 @@ struct Counts {
 
 Counts CompareDumps(const std::vector<std::string>& files, const std::string& options) {
   const std::vector<std::string> commands = CommandsFor(files);
-  Server server;
-  const std::vector<std::string> ours = RunSession(commands, server, options);
-  const std::vector<std::string> kernels = RunKernelSession(commands, options);
+  const auto [ours, kernels] = RunBothSessions(commands, options);
   Counts counts;
   for (size_t i = 0; i < commands.size(); i += kCommands) {
     CAPTURE(options, commands[i]);

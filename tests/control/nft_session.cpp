@@ -1,6 +1,7 @@
 #include "tests/control/nft_session.h"
 
 #include <catch2/catch.hpp>
+#include <future>
 #include <string_view>
 
 #include "lib/control/frontend.h"
@@ -13,6 +14,19 @@ namespace {
 std::string Marker(size_t command) { return "end_of_command_" + std::to_string(command); }
 
 bool IsCarets(std::string_view line) { return line.find_first_not_of(" ^~") == std::string_view::npos; }
+
+// Runs beside another thread: without a check of the test's.
+absl::StatusOr<std::vector<std::string>> RunKernelSession(const std::vector<std::string>& commands,
+                                                          const std::string& options) {
+  const auto network = testing::NetworkNamespace::Create();
+  if (!network.ok()) return network.status();
+  return RunSession(commands, [&](const std::string& input) {
+    std::string said;
+    // Its status is of no interest: it says of each command how it went, and may crash.
+    (void)(*network)->Inside([&] { return testing::RunProgram(InteractiveNft(options), input, &said); });
+    return said;
+  });
+}
 
 }  // namespace
 
@@ -60,15 +74,16 @@ std::vector<std::string> RunSession(const std::vector<std::string>& commands, Se
   });
 }
 
-std::vector<std::string> RunKernelSession(const std::vector<std::string>& commands, const std::string& options) {
-  const auto network = testing::NetworkNamespace::Create();
-  REQUIRE(network.ok());
-  return RunSession(commands, [&](const std::string& input) {
-    std::string said;
-    // Its status is of no interest: it says of each command how it went, and may crash.
-    (void)(*network)->Inside([&] { return testing::RunProgram(InteractiveNft(options), input, &said); });
-    return said;
-  });
+Sessions RunBothSessions(const std::vector<std::string>& commands, const std::string& options) {
+  std::future<absl::StatusOr<std::vector<std::string>>> kernel =
+      std::async(std::launch::async, RunKernelSession, commands, options);
+  Server server;
+  Sessions sessions;
+  sessions.server = RunSession(commands, server, options);
+  absl::StatusOr<std::vector<std::string>> from_kernel = kernel.get();
+  REQUIRE(from_kernel.ok());
+  sessions.kernel = *std::move(from_kernel);
+  return sessions;
 }
 
 }  // namespace nftjit::control

@@ -25,8 +25,11 @@ std::vector<std::string> RunSession(const std::vector<std::string>& commands, Ru
 // The same against a server of ours, which keeps what the commands made.
 std::vector<std::string> RunSession(const std::vector<std::string>& commands, Server& server,
                                     const std::string& options = "");
-// The same against the kernel, in a namespace of its own.
-std::vector<std::string> RunKernelSession(const std::vector<std::string>& commands, const std::string& options = "");
+// The same against a fresh server and, at the same time, against the kernel in a namespace of its own.
+struct Sessions {
+  std::vector<std::string> server, kernel;
+};
+Sessions RunBothSessions(const std::vector<std::string>& commands, const std::string& options = "");
 
 }  // namespace nftjit::control
 

@@ -42,8 +42,7 @@ TEST_CASE("the rules of nftables' tests load as into the kernel") {
   for (const RuleFile& file : ReadRuleCorpus(corpus + "/nft-py")) {
     const std::vector<std::string> texts = TextsOf(file);
     Server server;
-    const std::vector<std::string> said = RunSession(texts, server);
-    const std::vector<std::string> kernel_said = ask_kernel ? RunKernelSession(texts) : std::vector<std::string>();
+    const auto [said, kernel_said] = ask_kernel ? RunBothSessions(texts) : Sessions{RunSession(texts, server), {}};
     for (size_t i = 0; i < texts.size(); ++i) {
       CAPTURE(file.name, texts[i], said[i]);
       const Kind kind = file.commands[i].kind;
