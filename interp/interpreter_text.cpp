@@ -124,7 +124,7 @@ std::string TestText(const Inst& inst) {
   return text + Conditions(static_cast<uint8_t>(inst.flags >> kGuardShift));
 }
 
-std::string Operands(const Inst& inst) {
+std::string OperandText(const Inst& inst) {
   if (inst.code <= Code::kTestCt) return TestText(inst);
   switch (inst.code) {
     case Code::kGuard:
@@ -202,7 +202,7 @@ std::string Disassemble(const ir::Program& program, const Encoding& encoding) {
       out += "rule " + std::to_string(info.handle) + ' ' + ToString(info.where) + ":\n";
     }
     rule = encoding.rule_of[i];
-    out += Format("%6u  ", i) + std::string(Name(inst.code)) + ' ' + Operands(inst);
+    out += Format("%6u  ", i) + std::string(Name(inst.code)) + ' ' + OperandText(inst);
     if (inst.miss != 0) out += Format(" else %u", inst.miss);
     out += '\n';
   }

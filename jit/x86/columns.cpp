@@ -21,20 +21,8 @@ using Order = ColumnField::Order;
 
 constexpr uint32_t kFieldBytes = 4;
 
-// Bytes in packet order, the first one lowest.
-uint32_t Packed(ByteSpan bytes) {
-  uint32_t value = 0;
-  for (size_t i = bytes.size(); i-- > 0;) value = value << 8 | bytes[i];
-  return value;
-}
-
-// The integer whose order is that of the bytes.
-uint32_t Ordered(ByteSpan bytes, bool native) {
-  if (native) return Packed(bytes);
-  uint32_t value = 0;
-  for (const uint8_t byte : bytes) value = value << 8 | byte;
-  return value;
-}
+uint32_t LoadLittle32(ByteSpan bytes) { return static_cast<uint32_t>(LoadLittle(bytes)); }
+uint32_t LoadOrdered32(ByteSpan bytes, bool native) { return static_cast<uint32_t>(LoadOrdered(bytes, native)); }
 
 uint32_t Swapped(uint32_t packed, uint32_t length) {
   uint32_t value = 0;
@@ -267,7 +255,7 @@ class ColumnPlanner {
     const bool equality = test.comparison() == Comparison::kEq || test.comparison() == Comparison::kNeq;
     if (length <= kFieldBytes) {
       const std::optional<Traced> traced = Trace(item, test, 0, length);
-      if (traced && equality) AddMasked(*traced, test, Packed(constant), test_row, true, candidates);
+      if (traced && equality) AddMasked(*traced, test, LoadLittle32(constant), test_row, true, candidates);
       if (traced && !equality) AddRange(*traced, test, constant, test_row, candidates);
       return;
     }
@@ -276,7 +264,7 @@ class ColumnPlanner {
     for (uint32_t at = 0; at + kFieldBytes <= length; at += kFieldBytes) {
       const std::optional<Traced> traced = Trace(item, test, at, kFieldBytes);
       if (!traced || traced->mask == 0) continue;
-      AddMasked(*traced, test, Packed(constant.subspan(at, kFieldBytes)), test_row, false, candidates);
+      AddMasked(*traced, test, LoadLittle32(constant.subspan(at, kFieldBytes)), test_row, false, candidates);
     }
   }
 
@@ -323,7 +311,7 @@ class ColumnPlanner {
     ColumnField field = FieldOf(traced);
     if (field.source == Source::kValue && traced.length != program_.rows[traced.source].length) return;
     field.order = native ? Order::kNative : Order::kBytesAscending;
-    const uint32_t low = Ordered(constant.first(traced.length), native);
+    const uint32_t low = LoadOrdered32(constant.first(traced.length), native);
     ColumnTest lane{field, 0, all, false};
     switch (test.comparison()) {
       case Comparison::kLt:
@@ -343,7 +331,7 @@ class ColumnPlanner {
         lane.b = all - low;
         break;
       default: {
-        const uint32_t high = Ordered(constant.subspan(traced.length), native);
+        const uint32_t high = LoadOrdered32(constant.subspan(traced.length), native);
         if (high < low) return;
         lane.a = low;
         lane.b = high - low;
@@ -371,7 +359,8 @@ class ColumnPlanner {
   // Bytes [offset, offset + length) of the test's operand.
   [[nodiscard]] std::optional<Traced> Trace(uint32_t item, const Row& test, uint32_t offset, uint32_t length) const {
     uint32_t mask = UINT32_MAX >> (32 - length * 8);
-    if (test.c != ir::ConstId::kNone) mask = Packed(program_.constants[ir::ConstId(test.c)].subspan(offset, length));
+    if (test.c != ir::ConstId::kNone)
+      mask = LoadLittle32(program_.constants[ir::ConstId(test.c)].subspan(offset, length));
     Traced traced{test.a, offset, length, mask, 0};
     for (;;) {
       const Row& row = program_.rows[traced.source];
@@ -388,7 +377,8 @@ class ColumnPlanner {
           continue;
         case Op::kAnd:
         case Op::kXor: {
-          const uint32_t bits = Packed(program_.constants[ir::ConstId(row.b)].subspan(traced.offset, traced.length));
+          const uint32_t bits =
+              LoadLittle32(program_.constants[ir::ConstId(row.b)].subspan(traced.offset, traced.length));
           if (row.op == Op::kAnd) {
             traced.mask &= bits;
             if ((traced.exclusive & ~bits) != 0) return std::nullopt;

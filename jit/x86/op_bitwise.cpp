@@ -23,12 +23,6 @@ asmjit::InstId LogicInstruction(Op op) {
   }
 }
 
-uint64_t Packed(ByteSpan bytes) {
-  uint64_t value = 0;
-  for (size_t i = bytes.size(); i-- > 0;) value = value << 8 | bytes[i];
-  return value;
-}
-
 }  // namespace
 
 void Emitter::EvaluateLogic(Gp to, const Row& row) {
@@ -43,7 +37,7 @@ void Emitter::EvaluateLogic(Gp to, const Row& row) {
     }
     return;
   }
-  const uint64_t constant = Packed(BytesOf(row.b));
+  const uint64_t constant = LoadLittle(BytesOf(row.b));
   if (row.length <= 4) {
     a_.emit(instruction, to.r32(), Imm(static_cast<int32_t>(constant)));
   } else {

@@ -21,20 +21,6 @@ bool IsAll(ByteSpan bytes, uint8_t value) {
   return std::all_of(bytes.begin(), bytes.end(), [value](uint8_t byte) { return byte == value; });
 }
 
-uint64_t Packed(ByteSpan bytes) {
-  uint64_t value = 0;
-  for (size_t i = bytes.size(); i-- > 0;) value = value << 8 | bytes[i];
-  return value;
-}
-
-// The integer whose order is that of the byte strings.
-uint64_t Ordered(ByteSpan bytes, bool native) {
-  if (native) return Packed(bytes);
-  uint64_t value = 0;
-  for (const uint8_t byte : bytes) value = value << 8 | byte;
-  return value;
-}
-
 bool FitsInt32(uint64_t value) { return static_cast<int64_t>(value) == static_cast<int32_t>(value); }
 
 // The next byte string in memcmp order; false if there is none.
@@ -115,7 +101,7 @@ Condition Emitter::EmitEquality(Comparand& test) {
 }
 
 Condition Emitter::EmitNarrowEquality(const Comparand& test) {
-  const uint64_t mask = Packed(test.mask_bytes()), value = Packed(test.low_bytes());
+  const uint64_t mask = LoadLittle(test.mask_bytes()), value = LoadLittle(test.low_bytes());
   if (InRegister(test.value)) return CompareEqual(ValueRegister(test.value), test.length, mask, value);
   if (!Addressable(program_, plan_, test.value)) {
     Evaluate(kResult, test.value);
@@ -225,7 +211,7 @@ Condition Emitter::EmitWideEquality(const Comparand& test) {
 Condition Emitter::EmitOrder(const Comparand& test) {
   const bool range = test.comparison == Comparison::kIn || test.comparison == Comparison::kNotIn;
   if (range) {
-    const bool empty = test.native ? Ordered(test.low_bytes(), true) > Ordered(test.high_bytes(), true)
+    const bool empty = test.native ? LoadOrdered(test.low_bytes(), true) > LoadOrdered(test.high_bytes(), true)
                                    : std::memcmp(test.low.data(), test.high.data(), test.length) > 0;
     if (empty) return Condition::Constant(test.comparison == Comparison::kNotIn);
   }
@@ -245,7 +231,7 @@ void Emitter::ToInteger(uint32_t length) {
 
 Condition Emitter::EmitNarrowOrder(const Comparand& test) {
   Evaluate(kResult, test.value);
-  const uint64_t mask = Packed(test.mask_bytes());
+  const uint64_t mask = LoadLittle(test.mask_bytes());
   const bool wide = test.length > 4;
   const Gp whole = Part(kResult, wide ? 8 : 4);
   if (test.masked && !IsAll(test.mask_bytes(), 0xff)) {
@@ -256,7 +242,7 @@ Condition Emitter::EmitNarrowOrder(const Comparand& test) {
     }
   }
   if (!test.native) ToInteger(test.length);
-  const uint64_t low = Ordered(test.low_bytes(), test.native);
+  const uint64_t low = LoadOrdered(test.low_bytes(), test.native);
   const auto compare = [&](uint64_t bound) {
     if (!wide) {
       a_.cmp(eax, static_cast<int32_t>(bound));
@@ -285,7 +271,7 @@ Condition Emitter::EmitNarrowOrder(const Comparand& test) {
   // A range: below `low` wraps round to above its size.
   if (low != 0 && wide) a_.sub(rax, Literal64(low));
   if (low != 0 && !wide) a_.sub(eax, static_cast<int32_t>(low));
-  compare(Ordered(test.high_bytes(), test.native) - low);
+  compare(LoadOrdered(test.high_bytes(), test.native) - low);
   return Condition::Flags(test.comparison == Comparison::kIn ? CondCode::kBE : CondCode::kA);
 }
 

@@ -16,7 +16,7 @@ namespace {
 using netlink::Attribute;
 using netlink::ChainAttributes;
 
-constexpr uint32_t kKnownFlags = nft::kChainBase | nft::kChainHwOffload | nft::kChainBinding;
+constexpr uint32_t kKnownChainFlags = nft::kChainBase | nft::kChainHwOffload | nft::kChainBinding;
 
 bool HasDevices(nft::Family family, uint8_t hook) {
   return family == nft::Family::kNetdev || (family == nft::Family::kInet && hook == nft::kInetIngress);
@@ -180,7 +180,7 @@ Outcome NewChain(const Operation& operation) {
   if (!existing.ok()) return existing.error();
   if (Outcome outcome = CheckPolicy(*attributes, *existing); outcome.error != 0) return outcome;
   const Attribute& flags = (*attributes)[netlink::kChainFlags];
-  if (flags && (flags.U32() & ~kKnownFlags) != 0) return Refused(EOPNOTSUPP, flags, "unknown chain flags");
+  if (flags && (flags.U32() & ~kKnownChainFlags) != 0) return Refused(EOPNOTSUPP, flags, "unknown chain flags");
   if (*existing != nullptr) {
     return UpdateChain(operation, *attributes, **table, *(*table)->MutableChain((*existing)->handle));
   }

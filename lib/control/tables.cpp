@@ -11,7 +11,7 @@
 namespace nftjit::control {
 namespace {
 
-constexpr uint32_t kDormant = 1, kOwner = 2, kPersist = 4, kKnownFlags = kDormant | kOwner | kPersist;
+constexpr uint32_t kDormant = 1, kOwner = 2, kPersist = 4, kKnownTableFlags = kDormant | kOwner | kPersist;
 
 bool IsSupported(nft::Family family) {
   switch (family) {
@@ -51,7 +51,7 @@ Outcome UpdateTable(const Operation& operation, TableEdit& table, const netlink:
   if (!flags_attribute) return Fine();
   nft::Table& model = table.table();
   const uint32_t flags = flags_attribute.U32();
-  if ((flags & ~kKnownFlags) != 0) return Refused(EOPNOTSUPP, flags_attribute, "unknown table flags");
+  if ((flags & ~kKnownTableFlags) != 0) return Refused(EOPNOTSUPP, flags_attribute, "unknown table flags");
   const bool owned = (model.flags & kOwner) != 0;
   if (owned && (flags & kOwner) == 0) return Refused(EOPNOTSUPP, flags_attribute, "the owner flag cannot be removed");
   if (!owned && (flags & kOwner) != 0 && (model.flags & kPersist) == 0) {

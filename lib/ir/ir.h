@@ -210,6 +210,7 @@ struct SetElement {
   std::vector<CounterId> counters;
   std::vector<LimitId> limits;
   bool counters_first = true;  // With one of each: which comes first.
+  [[nodiscard]] const std::string& upper() const { return key_end.empty() ? key : key_end; }
   bool operator==(const SetElement&) const = default;
 };
 struct SetInfo {

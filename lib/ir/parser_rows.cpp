@@ -12,8 +12,6 @@ namespace {
 constexpr size_t kOpCount = static_cast<size_t>(Op::kUnsupported) + 1;
 constexpr size_t kComparisonCount = static_cast<size_t>(Comparison::kNotIn) + 1;
 
-ByteSpan Bytes(const std::string& text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
-
 }  // namespace
 
 template <class Enum>
@@ -284,7 +282,7 @@ bool Parser::ReadTest(Row* row) {
   }
   if (low.size() != high.size()) return in_.FailPlain("the bounds differ in length");
   if (low.size() > 64) return in_.FailPlain("a constant is too long");
-  row->b = p_.constants.Intern(Bytes(low + high)).index;
+  row->b = p_.constants.Intern(AsBytes(low + high)).index;
   return true;
 }
 
@@ -333,7 +331,7 @@ bool Parser::ReadConstant(uint32_t* id) {
   std::string bytes;
   if (!in_.ReadBytes(&bytes, "a constant")) return false;
   if (bytes.size() > 64) return in_.FailPlain("a constant is too long");
-  *id = p_.constants.Intern(Bytes(bytes)).index;
+  *id = p_.constants.Intern(AsBytes(bytes)).index;
   return true;
 }
 

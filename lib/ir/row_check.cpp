@@ -5,7 +5,8 @@
 namespace nftjit::ir {
 namespace {
 
-constexpr uint32_t kMaxOffset = 65535;
+// Where the longest load at the last offset that a rule can have ends. Passes may let shorter loads begin later.
+constexpr uint32_t kMaxEnd = 65535 + kMaxValueLength;
 
 // Bytes that `meta set` takes; 0 for keys that cannot be set (vm-semantics 10.10).
 uint8_t MetaStoreLength(nft::MetaKey key) {
@@ -34,7 +35,7 @@ std::string CheckLoad(const Row& row) {
     case Op::kLoad:
       if (row.key >= kBaseCount) return "no such base";
       if ((row.flags & ~kOrZero) != 0) return "no such flag";
-      return row.a <= kMaxOffset ? "" : "the offset is above 65535";
+      return row.a <= kMaxEnd - row.length ? "" : "the field ends behind any that a rule can load";
     case Op::kMeta:
       if (row.key >= nft::kMetaKeyCount) return "no such key";
       if (row.flags != 0 && (row.flags != kOrZero || static_cast<nft::MetaKey>(row.key) != nft::MetaKey::kL4proto)) {
@@ -125,7 +126,7 @@ std::string CheckGuard(const Row& row) {
     case GuardKind::kRoomNetwork:
     case GuardKind::kRoomTransport:
     case GuardKind::kRoomInner:
-      return row.a <= kMaxOffset + kMaxValueLength ? "" : "more room than any load wants";
+      return row.a <= kMaxEnd ? "" : "more room than any load wants";
     case GuardKind::kMetaKnown:
       return row.a < nft::kMetaKeyCount ? "" : "no such key";
     case GuardKind::kCtKnown:

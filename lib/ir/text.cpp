@@ -7,8 +7,6 @@
 namespace nftjit::ir {
 namespace {
 
-ByteSpan Bytes(const std::string& text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
-
 // Numbers the values of each chain from 0 in program order, and notes the chain of each row.
 void NumberRows(const Program& program, std::vector<uint32_t>& numbers, std::vector<uint32_t>& chains) {
   numbers.assign(program.rows.size(), UINT32_MAX);
@@ -106,8 +104,8 @@ void Writer::PrintSet(const SetInfo& set) {
 }
 
 void Writer::PrintElement(const SetInfo& set, const SetElement& element, bool catchall) {
-  Put("  ", catchall ? "*" : ToHex(Bytes(element.key)));
-  if (!element.key_end.empty()) Put("-", ToHex(Bytes(element.key_end)));
+  Put("  ", catchall ? "*" : ToHex(AsBytes(element.key)));
+  if (!element.key_end.empty()) Put("-", ToHex(AsBytes(element.key_end)));
   if (set.verdict_map) {
     Put(" : ", nft::Name(element.verdict));
     if (element.chain.valid()) {
@@ -115,7 +113,7 @@ void Writer::PrintElement(const SetInfo& set, const SetElement& element, bool ca
       AppendName(out_, p_.chains[element.chain.index].name);
     }
   } else if (set.data_len != 0) {
-    Put(" : ", ToHex(Bytes(element.data)));
+    Put(" : ", ToHex(AsBytes(element.data)));
   }
   if (element.timeout_ms) Put(" timeout ", *element.timeout_ms);
   PrintStateful(element);

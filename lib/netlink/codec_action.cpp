@@ -40,7 +40,7 @@ constexpr AttributeTable<kCompatMax>::Policies kCompatPolicies = {kAnyPolicy, kN
 // Private data up to this size lies in the rule itself.
 constexpr size_t kCompatInlineBytes = 192;
 
-constexpr uint32_t kPortLength = 2, kIfindexLength = 4;
+constexpr uint32_t kTproxyPortLength = 2, kIfindexLength = 4;
 
 uint32_t AddressLength(nft::Family family) {
   return family == nft::Family::kIp ? 4 : family == nft::Family::kIp6 ? 16 : 0;
@@ -264,7 +264,7 @@ int DecodeTproxy(const Attribute& data, ExpressionScope& scope, nft::Expression&
   if (table[kTproxyAddr]) {
     if (const int error = scope.Load(table[kTproxyAddr], length, &body.addr)) return error;
   }
-  return table[kTproxyPort] ? scope.Load(table[kTproxyPort], kPortLength, &body.port) : 0;
+  return table[kTproxyPort] ? scope.Load(table[kTproxyPort], kTproxyPortLength, &body.port) : 0;
 }
 
 void Encode(const nft::Tproxy& body, EncodeTarget& to) {

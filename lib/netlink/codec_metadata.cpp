@@ -6,9 +6,6 @@
 namespace nftjit::netlink {
 namespace {
 
-enum : uint16_t { kMetaDreg = 1, kMetaKeyNumber, kMetaSreg, kMetaMax = kMetaSreg };
-constexpr AttributeTable<kMetaMax>::Policies kMetaPolicies = {kAnyPolicy, kU32Policy, kByte32Policy, kU32Policy};
-
 enum : uint16_t { kCtDreg = 1, kCtKeyNumber, kCtDirection, kCtSreg, kCtMax = kCtSreg };
 constexpr AttributeTable<kCtMax>::Policies kCtPolicies = {kAnyPolicy, kU32Policy, kByte32Policy, kU8Policy, kU32Policy};
 using CtTable = AttributeTable<kCtMax>;

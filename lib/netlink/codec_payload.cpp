@@ -28,9 +28,7 @@ enum : uint16_t { kInnerNum = 1, kInnerType, kInnerFlags, kInnerHdrsize, kInnerE
 constexpr AttributeTable<kInnerMax>::Policies kInnerPolicies = {kAnyPolicy, kU32Policy, kU32Policy,
                                                                 kU32Policy, kU32Policy, kNestPolicy};
 constexpr uint32_t kInnerHdrsizeFlag = 1, kInnerFlagMask = 15;
-enum : uint16_t { kMetaDreg = 1, kMetaKeyNumber, kMetaSreg, kMetaMax = kMetaSreg };
-constexpr AttributeTable<kMetaMax>::Policies kMetaPolicies = {kAnyPolicy, kU32Policy, kByte32Policy, kU32Policy};
-constexpr AttributeTable<kExprMax>::Policies kNamedPolicies = {kAnyPolicy, kNamePolicy, kNestPolicy};
+constexpr AttributeTable<kExprMax>::Policies kNestedPolicies = {kAnyPolicy, kNamePolicy, kNestPolicy};
 
 enum : uint16_t {
   kExthdrDreg = 1,
@@ -213,7 +211,7 @@ int DecodeInner(const Attribute& data, ExpressionScope& scope, nft::Expression& 
   }
   if (body.type > 255) return scope.Fail(EINVAL, "type must be 0 to 255");
   AttributeTable<kExprMax> named;
-  if (const int error = named.Parse(AttributeCursor(table[kInnerExpr]), kNamedPolicies)) return error;
+  if (const int error = named.Parse(AttributeCursor(table[kInnerExpr]), kNestedPolicies)) return error;
   if (!named[kExprName] || !named[kExprData]) return scope.Fail(EINVAL, "the nested expression needs name and data");
   nft::Expression nested;
   const std::string_view name = named[kExprName].String();

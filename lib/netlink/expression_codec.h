@@ -30,6 +30,10 @@ inline constexpr Policy kNestPolicy{Policy::kNest, 0};
 inline constexpr Policy kNamePolicy{Policy::kString, 255};
 inline constexpr Policy kBinaryPolicy{Policy::kBinary, 0};
 
+// Meta, which also stands inside of inner.
+enum : uint16_t { kMetaDreg = 1, kMetaKeyNumber, kMetaSreg, kMetaMax = kMetaSreg };
+inline constexpr AttributeTable<kMetaMax>::Policies kMetaPolicies = {kAnyPolicy, kU32Policy, kByte32Policy, kU32Policy};
+
 inline constexpr uint32_t kRegisterWords = 16;
 // The kernel counts times in nanoseconds of 64 bits; a longer one is ERANGE.
 inline constexpr uint64_t kMaxTimeoutMs = UINT64_MAX / 1'000'000 - 1;

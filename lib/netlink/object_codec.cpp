@@ -38,7 +38,7 @@ constexpr AttributeTable<kSecmarkMax>::Policies kSecmarkPolicies = {kAnyPolicy, 
 constexpr uint8_t kIcmp = 1, kTcp = 6, kUdp = 17, kDccp = 33, kGre = 47, kIcmpv6 = 58, kSctp = 132, kUdplite = 136,
                   kGeneric = 255;
 
-NetlinkError Error(int error, std::string_view why) { return MakeError(error, 0, "object", why); }
+NetlinkError ObjectError(int error, std::string_view why) { return MakeError(error, 0, "object", why); }
 using Failure = std::optional<NetlinkError>;
 
 // Connection tracking helpers of the kernel, and whether they exist for IPv6 too.
@@ -82,27 +82,27 @@ constexpr TimeoutPolicy kTimeoutDefaults[] = {
 
 Failure CheckConntrack(const ExpressionScope& scope) {
   if (scope.has_conntrack()) return std::nullopt;
-  return Error(EPROTO, "the family has no connection tracking");
+  return ObjectError(EPROTO, "the family has no connection tracking");
 }
 
 Failure DecodeHelper(const Attribute& data, ExpressionScope& scope, nft::Object& object) {
   AttributeTable<kHelperMax> table;
-  if (const int error = ParseData(data, kHelperPolicies, scope, &table)) return Error(error, scope.why());
-  if (!table[kHelperName] || !table[kHelperL4proto]) return Error(EINVAL, "a ct helper needs a name and l4proto");
+  if (const int error = ParseData(data, kHelperPolicies, scope, &table)) return ObjectError(error, scope.why());
+  if (!table[kHelperName] || !table[kHelperL4proto]) return ObjectError(EINVAL, "a ct helper needs a name and l4proto");
   nft::CtHelperObject body{.name = std::string(table[kHelperName].String()),
                            .l3proto = static_cast<uint16_t>(scope.family()),
                            .l4proto = table[kHelperL4proto].U8()};
-  if (body.l4proto == 0) return Error(ENOENT, "l4proto must not be 0");
+  if (body.l4proto == 0) return ObjectError(ENOENT, "l4proto must not be 0");
   if (table[kHelperL3proto]) body.l3proto = table[kHelperL3proto].U16();
   bool ip4 = false;
   bool ip6 = false;
   switch (static_cast<Family>(body.l3proto)) {
     case Family::kIp:
-      if (scope.family() == Family::kIp6) return Error(EINVAL, "l3proto must be the table's");
+      if (scope.family() == Family::kIp6) return ObjectError(EINVAL, "l3proto must be the table's");
       ip4 = true;
       break;
     case Family::kIp6:
-      if (scope.family() == Family::kIp) return Error(EINVAL, "l3proto must be the table's");
+      if (scope.family() == Family::kIp) return ObjectError(EINVAL, "l3proto must be the table's");
       ip6 = true;
       break;
     case Family::kInet:
@@ -111,10 +111,10 @@ Failure DecodeHelper(const Attribute& data, ExpressionScope& scope, nft::Object&
       ip4 = ip6 = true;
       break;
     default:
-      return Error(EAFNOSUPPORT, "l3proto must be ip, ip6 or inet");
+      return ObjectError(EAFNOSUPPORT, "l3proto must be ip, ip6 or inet");
   }
   const std::optional<Family> family = HelperFamily(body.name, body.l4proto, ip4, ip6);
-  if (!family.has_value()) return Error(ENOENT, "no ct helper of this name and protocol");
+  if (!family.has_value()) return ObjectError(ENOENT, "no ct helper of this name and protocol");
   body.l3proto = static_cast<uint16_t>(*family);
   object.body = std::move(body);
   return CheckConntrack(scope);
@@ -122,8 +122,9 @@ Failure DecodeHelper(const Attribute& data, ExpressionScope& scope, nft::Object&
 
 Failure DecodeTimeout(const Attribute& data, ExpressionScope& scope, nft::Object& object) {
   AttributeTable<kTimeoutMax> table;
-  if (const int error = ParseData(data, kTimeoutPolicies, scope, &table)) return Error(error, scope.why());
-  if (!table[kTimeoutL4proto] || !table[kTimeoutData]) return Error(EINVAL, "a ct timeout needs l4proto and data");
+  if (const int error = ParseData(data, kTimeoutPolicies, scope, &table)) return ObjectError(error, scope.why());
+  if (!table[kTimeoutL4proto] || !table[kTimeoutData])
+    return ObjectError(EINVAL, "a ct timeout needs l4proto and data");
   nft::CtTimeoutObject body;
   body.l3proto = table[kTimeoutL3proto] ? table[kTimeoutL3proto].U16() : static_cast<uint16_t>(scope.family());
   body.l4proto = table[kTimeoutL4proto].U8();
@@ -131,12 +132,12 @@ Failure DecodeTimeout(const Attribute& data, ExpressionScope& scope, nft::Object
   for (const TimeoutPolicy& candidate : kTimeoutDefaults) {
     if (candidate.l4proto == body.l4proto) policy = &candidate;
   }
-  if (policy == nullptr) return Error(EOPNOTSUPP, "the protocol has no timeouts");
+  if (policy == nullptr) return ObjectError(EOPNOTSUPP, "the protocol has no timeouts");
   for (uint32_t i = 0; i < policy->count; ++i) body.policy_s[i + 1] = policy->defaults_s[i];
   for (AttributeCursor item(table[kTimeoutData]); item.Next();) {
     const Attribute& timeout = item.attribute();
     if (timeout.type() == 0 || timeout.type() > policy->count) continue;
-    if (CheckPolicy(timeout, kU32Policy) != 0) return Error(ERANGE, "a timeout is too short");
+    if (CheckPolicy(timeout, kU32Policy) != 0) return ObjectError(ERANGE, "a timeout is too short");
     body.policy_s[timeout.type()] = timeout.U32();
   }
   object.body = std::move(body);
@@ -145,9 +146,9 @@ Failure DecodeTimeout(const Attribute& data, ExpressionScope& scope, nft::Object
 
 Failure DecodeExpectation(const Attribute& data, ExpressionScope& scope, nft::Object& object) {
   AttributeTable<kExpectMax> table;
-  if (const int error = ParseData(data, kExpectPolicies, scope, &table)) return Error(error, scope.why());
+  if (const int error = ParseData(data, kExpectPolicies, scope, &table)) return ObjectError(error, scope.why());
   for (uint16_t number = kExpectL4proto; number <= kExpectMax; ++number) {
-    if (!table[number]) return Error(EINVAL, "a ct expectation needs l4proto, dport, timeout and size");
+    if (!table[number]) return ObjectError(EINVAL, "a ct expectation needs l4proto, dport, timeout and size");
   }
   nft::CtExpectObject body{};
   body.l3proto = table[kExpectL3proto] ? table[kExpectL3proto].U16() : static_cast<uint16_t>(scope.family());
@@ -155,16 +156,16 @@ Failure DecodeExpectation(const Attribute& data, ExpressionScope& scope, nft::Ob
     case Family::kIp:
     case Family::kIp6:
       if (body.l3proto != static_cast<uint16_t>(scope.family()) && scope.family() != Family::kInet) {
-        return Error(EINVAL, "l3proto must be the table's");
+        return ObjectError(EINVAL, "l3proto must be the table's");
       }
       break;
     default:
-      return Error(EAFNOSUPPORT, "l3proto must be ip or ip6");
+      return ObjectError(EAFNOSUPPORT, "l3proto must be ip or ip6");
   }
   body.l4proto = table[kExpectL4proto].U8();
   if (body.l4proto != kTcp && body.l4proto != kUdp && body.l4proto != kUdplite && body.l4proto != kDccp &&
       body.l4proto != kSctp) {
-    return Error(EOPNOTSUPP, "the protocol has no expectations");
+    return ObjectError(EOPNOTSUPP, "the protocol has no expectations");
   }
   StoreBig16(reinterpret_cast<uint8_t*>(&body.dport_net), table[kExpectDport].U16());
   body.timeout_ms = table[kExpectTimeout].U32();
@@ -175,9 +176,9 @@ Failure DecodeExpectation(const Attribute& data, ExpressionScope& scope, nft::Ob
 
 Failure DecodeSecmark(const Attribute& data, ExpressionScope& scope, nft::Object& object) {
   AttributeTable<kSecmarkMax> table;
-  if (const int error = ParseData(data, kSecmarkPolicies, scope, &table)) return Error(error, scope.why());
-  if (!table[kSecmarkContext]) return Error(EINVAL, "a secmark needs a context");
-  if (!scope.context().features().secmark) return Error(ENOENT, "no security module knows the context");
+  if (const int error = ParseData(data, kSecmarkPolicies, scope, &table)) return ObjectError(error, scope.why());
+  if (!table[kSecmarkContext]) return ObjectError(EINVAL, "a secmark needs a context");
+  if (!scope.context().features().secmark) return ObjectError(ENOENT, "no security module knows the context");
   object.body = nft::SecmarkObject{.context = std::string(table[kSecmarkContext].String())};
   return std::nullopt;
 }
@@ -186,7 +187,7 @@ Failure DecodeSecmark(const Attribute& data, ExpressionScope& scope, nft::Object
 template <class Body>
 Failure DecodeAs(DecodeFunction decode, const Attribute& data, ExpressionScope& scope, nft::Object& object) {
   nft::Expression expression;
-  if (const int error = decode(data, scope, expression)) return Error(error, scope.why());
+  if (const int error = decode(data, scope, expression)) return ObjectError(error, scope.why());
   object.body = std::get<Body>(expression.body);
   return std::nullopt;
 }
@@ -215,7 +216,7 @@ Failure DecodeBody(const Attribute& data, uint32_t type, ExpressionScope& scope,
     case nft::ObjectType::kSynproxy:
       return DecodeAs<nft::Synproxy>(DecodeSynproxy, data, scope, object);
   }
-  return Error(ENOENT, "no such type of object");
+  return ObjectError(ENOENT, "no such type of object");
 }
 
 void EncodeBody(const nft::CtHelperObject& body, EncodeTarget& to) {
@@ -256,7 +257,7 @@ Result<ObjectAttributes> ParseObjectMessage(ByteSpan message) {
 Result<nft::Object> DecodeObject(const ObjectAttributes& attributes, const ResolveContext& context) {
   if (!attributes[kObjectTable] || !attributes[kObjectName] || !attributes[kObjectTypeNumber] ||
       !attributes[kObjectData]) {
-    return Error(EINVAL, "needs a table, a name, a type and data");
+    return ObjectError(EINVAL, "needs a table, a name, a type and data");
   }
   ExpressionScope scope(context);
   nft::Object object;

@@ -13,39 +13,39 @@ constexpr SetAttributes::Policies kSetPolicies = {
 constexpr AttributeTable<kSetDescMax>::Policies kDescPolicies = {kAnyPolicy, kU32Policy, kNestPolicy};
 constexpr AttributeTable<kSetFieldMax>::Policies kFieldPolicies = {kAnyPolicy, kU32Policy};
 
-constexpr uint32_t kMaxDataLen = 64, kMaxFields = 16, kMaxPipapoField = 16;
+constexpr uint32_t kMaxSetDataLen = 64, kMaxFields = 16, kMaxPipapoField = 16;
 constexpr uint32_t kVerdictDataLen = 16;  // What the kernel says of a verdict map.
 constexpr uint32_t kReservedTypes = 0xffffff00;
 constexpr uint32_t kAllFlags = 0x1ff;
 
-NetlinkError Error(int error, std::string_view why) { return MakeError(error, 0, "set", why); }
+NetlinkError SetError(int error, std::string_view why) { return MakeError(error, 0, "set", why); }
 using Failure = std::optional<NetlinkError>;
 
 bool Both(uint32_t flags, uint32_t pair) { return (flags & pair) == pair; }
 
 Failure CheckFlags(uint32_t flags) {
-  if ((flags & ~kAllFlags) != 0) return Error(EOPNOTSUPP, "unknown flag");
+  if ((flags & ~kAllFlags) != 0) return SetError(EOPNOTSUPP, "unknown flag");
   const bool anonymous_timeout = Both(flags, nft::kSetAnonymous | nft::kSetTimeout) && (flags & nft::kSetEval) == 0;
   if (Both(flags, nft::kSetMap | nft::kSetObject) || Both(flags, nft::kSetEval | nft::kSetObject) ||
       Both(flags, nft::kSetConstant | nft::kSetTimeout) || Both(flags, nft::kSetInterval | nft::kSetEval) ||
       anonymous_timeout) {
-    return Error(EOPNOTSUPP, "its flags exclude each other");
+    return SetError(EOPNOTSUPP, "its flags exclude each other");
   }
   return std::nullopt;
 }
 
 Failure DecodeKey(const SetAttributes& attributes, nft::Set& set) {
   set.key_type = attributes[kSetKeyType].U32();
-  if ((set.key_type & kReservedTypes) == kReservedTypes) return Error(EINVAL, "key type is reserved");
+  if ((set.key_type & kReservedTypes) == kReservedTypes) return SetError(EINVAL, "key type is reserved");
   set.key_len = attributes[kSetKeyLen].U32();
-  if (set.key_len == 0 || set.key_len > kMaxDataLen) return Error(EINVAL, "key length must be 1 to 64");
+  if (set.key_len == 0 || set.key_len > kMaxSetDataLen) return SetError(EINVAL, "key length must be 1 to 64");
   set.flags = attributes[kSetFlags].U32();
   return CheckFlags(set.flags);
 }
 
 Failure DecodeData(const SetAttributes& attributes, nft::Set& set) {
   if (static_cast<bool>(attributes[kSetDataType]) != set.is(nft::kSetMap)) {
-    return Error(EINVAL, "a data type goes with the flag map");
+    return SetError(EINVAL, "a data type goes with the flag map");
   }
   if (!set.is(nft::kSetMap)) return std::nullopt;
   set.data_type = attributes[kSetDataType].U32();
@@ -53,31 +53,31 @@ Failure DecodeData(const SetAttributes& attributes, nft::Set& set) {
     set.data_len = kVerdictDataLen;
     return std::nullopt;
   }
-  if ((set.data_type & kReservedTypes) == kReservedTypes) return Error(EINVAL, "data type is reserved");
-  if (!attributes[kSetDataLen]) return Error(EINVAL, "a map needs a data length");
+  if ((set.data_type & kReservedTypes) == kReservedTypes) return SetError(EINVAL, "data type is reserved");
+  if (!attributes[kSetDataLen]) return SetError(EINVAL, "a map needs a data length");
   set.data_len = attributes[kSetDataLen].U32();
-  if (set.data_len == 0 || set.data_len > kMaxDataLen) return Error(EINVAL, "data length must be 1 to 64");
+  if (set.data_len == 0 || set.data_len > kMaxSetDataLen) return SetError(EINVAL, "data length must be 1 to 64");
   return std::nullopt;
 }
 
 Failure DecodeObjectType(const SetAttributes& attributes, nft::Set& set) {
   if (static_cast<bool>(attributes[kSetObjType]) != set.is(nft::kSetObject)) {
-    return Error(EINVAL, "an object type goes with the flag object");
+    return SetError(EINVAL, "an object type goes with the flag object");
   }
   if (!set.is(nft::kSetObject)) return std::nullopt;
   set.object_type = attributes[kSetObjType].U32();
   if (set.object_type == 0 || set.object_type > static_cast<uint32_t>(nft::ObjectType::kSynproxy)) {
-    return Error(EOPNOTSUPP, "object type must be 1 to 10");
+    return SetError(EOPNOTSUPP, "object type must be 1 to 10");
   }
   return std::nullopt;
 }
 
 Failure DecodeTimes(const SetAttributes& attributes, nft::Set& set) {
   if ((attributes[kSetTimeoutMs] || attributes[kSetGcInterval]) && !set.is(nft::kSetTimeout)) {
-    return Error(EINVAL, "a timeout or gc interval needs the flag timeout");
+    return SetError(EINVAL, "a timeout or gc interval needs the flag timeout");
   }
   if (const uint64_t timeout = attributes[kSetTimeoutMs].U64(); timeout != 0) {
-    if (timeout > kMaxTimeoutMs) return Error(ERANGE, "timeout is too long");
+    if (timeout > kMaxTimeoutMs) return SetError(ERANGE, "timeout is too long");
     set.timeout_ms = timeout;
   }
   if (const uint32_t interval = attributes[kSetGcInterval].U32(); interval != 0) set.gc_interval_ms = interval;
@@ -88,19 +88,19 @@ Failure DecodeTimes(const SetAttributes& attributes, nft::Set& set) {
 Failure DecodeFields(const Attribute& list, nft::Set& set) {
   uint32_t total = 0;
   for (AttributeCursor item(list); item.Next();) {
-    if (item.attribute().type() != kListElem) return Error(EINVAL, "a list item must have number 1");
-    if (set.field_lengths.size() == kMaxFields) return Error(E2BIG, "more than 16 fields");
+    if (item.attribute().type() != kListElem) return SetError(EINVAL, "a list item must have number 1");
+    if (set.field_lengths.size() == kMaxFields) return SetError(E2BIG, "more than 16 fields");
     AttributeTable<kSetFieldMax> field;
     if (const int error = field.Parse(AttributeCursor(item.attribute()), kFieldPolicies)) {
-      return Error(error, "a field's length is too short");
+      return SetError(error, "a field's length is too short");
     }
     const uint32_t length = field[kSetFieldLen].U32();
-    if (length == 0 || length > UINT8_MAX) return Error(EINVAL, "a field's length must be 1 to 64");
+    if (length == 0 || length > UINT8_MAX) return SetError(EINVAL, "a field's length must be 1 to 64");
     set.field_lengths.push_back(static_cast<uint8_t>(length));
     total += (length + 3) / 4 * 4;
   }
   if (!set.field_lengths.empty() && total != set.key_len) {
-    return Error(EINVAL, "the fields, rounded up to four bytes, must have the length of the key");
+    return SetError(EINVAL, "the fields, rounded up to four bytes, must have the length of the key");
   }
   return std::nullopt;
 }
@@ -108,7 +108,7 @@ Failure DecodeFields(const Attribute& list, nft::Set& set) {
 Failure DecodeDescription(const Attribute& nest, nft::Set& set) {
   AttributeTable<kSetDescMax> description;
   if (const int error = description.Parse(AttributeCursor(nest), kDescPolicies)) {
-    return Error(error, "its description has a bad length");
+    return SetError(error, "its description has a bad length");
   }
   if (const uint32_t size = description[kSetDescSize].U32(); size != 0) {
     set.size = size;
@@ -116,13 +116,13 @@ Failure DecodeDescription(const Attribute& nest, nft::Set& set) {
   }
   if (Failure failure = DecodeFields(description[kSetDescConcat], set)) return failure;
   if ((set.field_lengths.size() > 1) != set.is(nft::kSetConcat)) {
-    return Error(EINVAL, "the flag concat goes with two or more fields");
+    return SetError(EINVAL, "the flag concat goes with two or more fields");
   }
   if (!set.is(nft::kSetConcat)) {
     set.field_lengths.clear();  // The kernel forgets a single field.
   } else if (set.is(nft::kSetInterval)) {
     for (const uint8_t length : set.field_lengths) {
-      if (length > kMaxPipapoField) return Error(EOPNOTSUPP, "a field of a concatenated range has at most 16 bytes");
+      if (length > kMaxPipapoField) return SetError(EOPNOTSUPP, "a field of a concatenated range has at most 16 bytes");
     }
   }
   return std::nullopt;
@@ -133,10 +133,10 @@ Failure DecodeExpressions(const SetAttributes& attributes, const ResolveContext&
   if (attributes[kSetExprAttribute]) {
     error = DecodeStatefulSingle(attributes[kSetExprAttribute], set, context, &set.expressions);
   } else if (attributes[kSetExpressions]) {
-    if (!set.is(nft::kSetExpr)) return Error(EINVAL, "a list of expressions needs flag 0x100");
+    if (!set.is(nft::kSetExpr)) return SetError(EINVAL, "a list of expressions needs flag 0x100");
     error = DecodeStatefulList(attributes[kSetExpressions], set, context, &set.expressions);
   }
-  if (error != 0) return Error(error, "its expressions are more than two or not ones that sets can hold");
+  if (error != 0) return SetError(error, "its expressions are more than two or not ones that sets can hold");
   return std::nullopt;
 }
 
@@ -156,7 +156,7 @@ Failure CheckName(const nft::Set& set) {
   const size_t percent = set.name.find('%');
   if (percent == std::string::npos) return std::nullopt;
   if (set.name.compare(percent, 2, "%d") != 0 || set.name.find('%', percent + 1) != std::string::npos) {
-    return Error(EINVAL, "the name of an anonymous set may have one %d and no other %");
+    return SetError(EINVAL, "the name of an anonymous set may have one %d and no other %");
   }
   return std::nullopt;
 }
@@ -167,7 +167,7 @@ Result<SetAttributes> ParseSetMessage(ByteSpan message) { return ParseMessage<kS
 
 Result<nft::Set> DecodeSet(const SetAttributes& attributes, const ResolveContext& context) {
   if (!attributes[kSetTable] || !attributes[kSetName] || !attributes[kSetKeyLen] || !attributes[kSetId]) {
-    return Error(EINVAL, "needs a table, a name, a key length and an id");
+    return SetError(EINVAL, "needs a table, a name, a key length and an id");
   }
   nft::Set set;
   set.name = attributes[kSetName].String();
@@ -179,9 +179,9 @@ Result<nft::Set> DecodeSet(const SetAttributes& attributes, const ResolveContext
   if (attributes[kSetDesc]) {
     if (Failure failure = DecodeDescription(attributes[kSetDesc], set)) return *std::move(failure);
   } else if (set.is(nft::kSetConcat)) {
-    return Error(EINVAL, "the flag concat needs a description");
+    return SetError(EINVAL, "the flag concat needs a description");
   }
-  if (set.policy > 1) return Error(EOPNOTSUPP, "policy must be 0 or 1");
+  if (set.policy > 1) return SetError(EOPNOTSUPP, "policy must be 0 or 1");
   if (!context.stored()) {
     if (Failure failure = CheckName(set)) return *std::move(failure);
   }

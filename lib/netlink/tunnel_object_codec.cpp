@@ -15,18 +15,18 @@ enum : uint16_t {
   kTunnelSport,
   kTunnelDport,
   kTunnelOpts,
-  kTunnelMax = kTunnelOpts
+  kTunnelObjectMax = kTunnelOpts
 };
-constexpr AttributeTable<kTunnelMax>::Policies kTunnelPolicies = {kAnyPolicy, kU32Policy, kNestPolicy, kNestPolicy,
-                                                                  kU32Policy, kU8Policy,  kU8Policy,   kU16Policy,
-                                                                  kU16Policy, kNestPolicy};
+constexpr AttributeTable<kTunnelObjectMax>::Policies kTunnelObjectPolicies = {
+    kAnyPolicy, kU32Policy, kNestPolicy, kNestPolicy, kU32Policy,
+    kU8Policy,  kU8Policy,  kU16Policy,  kU16Policy,  kNestPolicy};
 enum : uint16_t { kAddressSrc = 1, kAddressDst, kAddressFlowlabel, kAddressMax = kAddressFlowlabel };
 constexpr AttributeTable<kAddressMax>::Policies kIpPolicies = {kAnyPolicy, kU32Policy, kU32Policy, kAnyPolicy};
 constexpr AttributeTable<kAddressMax>::Policies kIp6Policies = {kAnyPolicy, kAnyPolicy, kAnyPolicy, kU32Policy};
 constexpr uint32_t kTunnelFlagMask = 7;
 constexpr uint8_t kDefaultTtl = 255;
 
-NetlinkError Error(int error, std::string_view why) { return MakeError(error, 0, "tunnel", why); }
+NetlinkError TunnelError(int error, std::string_view why) { return MakeError(error, 0, "tunnel", why); }
 
 // Writes {source, destination} with zeros for a source that is missing, the payload cut to `length`.
 void WriteAddresses(const AttributeTable<kAddressMax>& table, size_t length, AttributeWriter& out) {
@@ -40,11 +40,11 @@ std::optional<NetlinkError> WriteAddressNest(const Attribute& ip, const Attribut
   const bool v4 = static_cast<bool>(ip);
   const size_t length = v4 ? 4 : 16;
   if (const int error = table.Parse(AttributeCursor(v4 ? ip : ip6), v4 ? kIpPolicies : kIp6Policies)) {
-    return Error(error, "an address is too short");
+    return TunnelError(error, "an address is too short");
   }
-  if (!table[kAddressDst]) return Error(EINVAL, "needs a destination address");
+  if (!table[kAddressDst]) return TunnelError(EINVAL, "needs a destination address");
   if (table[kAddressDst].size() < length || (table[kAddressSrc] && table[kAddressSrc].size() < length)) {
-    return Error(ERANGE, "an address is too short");
+    return TunnelError(ERANGE, "an address is too short");
   }
   const size_t nest = out.BeginNest(v4 ? kTunnelIp : kTunnelIp6);
   WriteAddresses(table, length, out);
@@ -56,13 +56,13 @@ std::optional<NetlinkError> WriteAddressNest(const Attribute& ip, const Attribut
 }  // namespace
 
 std::optional<NetlinkError> DecodeTunnelObject(const Attribute& data, ExpressionScope& scope, nft::Object& object) {
-  if (scope.family() != nft::Family::kNetdev) return Error(ENOENT, "only netdev tables have tunnel objects");
-  AttributeTable<kTunnelMax> table;
-  if (const int error = ParseData(data, kTunnelPolicies, scope, &table)) return Error(error, scope.why());
-  if (!table[kTunnelId]) return Error(EINVAL, "needs an id");
-  if (!table[kTunnelIp] && !table[kTunnelIp6]) return Error(EINVAL, "needs addresses");
+  if (scope.family() != nft::Family::kNetdev) return TunnelError(ENOENT, "only netdev tables have tunnel objects");
+  AttributeTable<kTunnelObjectMax> table;
+  if (const int error = ParseData(data, kTunnelObjectPolicies, scope, &table)) return TunnelError(error, scope.why());
+  if (!table[kTunnelId]) return TunnelError(EINVAL, "needs an id");
+  if (!table[kTunnelIp] && !table[kTunnelIp6]) return TunnelError(EINVAL, "needs addresses");
   const uint32_t flags = table[kTunnelFlags].U32();
-  if ((flags & ~kTunnelFlagMask) != 0) return Error(EOPNOTSUPP, "flags must be 0 to 7");
+  if ((flags & ~kTunnelFlagMask) != 0) return TunnelError(EOPNOTSUPP, "flags must be 0 to 7");
   nft::TunnelObject body;
   AttributeWriter out(&body.attributes);
   out.U32(kTunnelId, table[kTunnelId].U32());

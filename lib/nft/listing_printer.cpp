@@ -4,12 +4,10 @@
 #include <absl/strings/str_format.h>
 
 #include "lib/nft/references.h"
+#include "lib/support/absl_view.h"
 
 namespace nftjit::nft {
 namespace {
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
-ByteSpan Bytes(const std::string& text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
 
 void AppendUserdata(const std::string& userdata, ListingDialect dialect, std::string& out) {
   if (dialect == ListingDialect::kCurrent) {
@@ -59,7 +57,7 @@ std::string VerdictText(const Table& table, const Verdict& verdict) {
 
 void AppendLegacyElement(const Table& table, const Element& element, std::string& out) {
   constexpr auto kWords = [](const std::string& bytes, std::string& to) {
-    AppendValue(Bytes(bytes), ListingDialect::kLegacy, ByteOrder::kUnknown, "", to);
+    AppendValue(AsBytes(bytes), ListingDialect::kLegacy, ByteOrder::kUnknown, "", to);
   };
   out += "element ";
   kWords(element.key, out);
@@ -79,14 +77,14 @@ void AppendLegacyElement(const Table& table, const Element& element, std::string
 
 void AppendCurrentElement(const Table& table, const Element& element, const SetShape& shape, std::string& out) {
   out += "element ";
-  AppendFields(Bytes(element.key), shape.key, out);
+  AppendFields(AsBytes(element.key), shape.key, out);
   if (!element.key_end.empty()) {
     out += " - ";
-    AppendFields(Bytes(element.key_end), shape.key, out);
+    AppendFields(AsBytes(element.key_end), shape.key, out);
   }
   if (const auto* data = std::get_if<std::string>(&element.data)) {
     out += " : ";
-    AppendFields(Bytes(*data), shape.data, out);
+    AppendFields(AsBytes(*data), shape.data, out);
   } else if (const auto* verdict = std::get_if<Verdict>(&element.data)) {
     absl::StrAppend(&out, " : ", VerdictText(table, *verdict));
   } else if (element.object != 0) {

@@ -2,11 +2,10 @@
 #include <absl/strings/str_cat.h>
 
 #include "lib/nft/listing_printer.h"
+#include "lib/support/absl_view.h"
 
 namespace nftjit::nft {
 namespace {
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 std::string DeviceList(const std::vector<Device>& devices) {
   if (devices.empty()) return "";
@@ -15,7 +14,7 @@ std::string DeviceList(const std::vector<Device>& devices) {
   return text + "} ";
 }
 
-struct ObjectBody {
+struct ObjectText {
   std::string operator()(const Counter& o) const {
     return absl::StrCat("counter pkts ", o.packets, " bytes ", o.bytes, " ");
   }
@@ -70,7 +69,7 @@ std::string PrintChainLine(const Table& table, const Chain& chain) {
 }
 
 std::string PrintObjectLine(const Table& table, const Object& object) {
-  return absl::StrCat("table ", table.name, " name ", object.name, " use 0 [ ", std::visit(ObjectBody{}, object.body),
+  return absl::StrCat("table ", table.name, " name ", object.name, " use 0 [ ", std::visit(ObjectText{}, object.body),
                       "]\n");
 }
 

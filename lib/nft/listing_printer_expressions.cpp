@@ -3,11 +3,10 @@
 
 #include "lib/nft/listing_grammar.h"
 #include "lib/nft/listing_printer.h"
+#include "lib/support/absl_view.h"
 
 namespace nftjit::nft {
 namespace {
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 class BodyWriter {
  public:

@@ -7,6 +7,7 @@
 #include "lib/ir/verifier.h"
 #include "lib/opt/passes.h"
 #include "lib/opt/rewrite.h"
+#include "lib/support/absl_view.h"
 
 namespace nftjit::opt {
 namespace {
@@ -27,8 +28,6 @@ constexpr Pass kPasses[] = {
     {"order-tests", OrderTests},
     {"drop-guards", DropGuards},
 };
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 absl::Status UnknownPass(std::string_view name) {
   std::string known;

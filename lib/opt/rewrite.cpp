@@ -17,8 +17,8 @@ namespace kind_word {
 constexpr OpKind value = OpKind::kValue, test = OpKind::kTest, action = OpKind::kAction, end = OpKind::kEnd;
 }  // namespace kind_word
 namespace operand_word {
-constexpr bool none = false, value = true, constant = false, opt_constant = false, number = false, set = false,
-               chain = false, counter = false, limit = false, log = false, text = false;
+[[maybe_unused]] constexpr bool none = false, value = true, constant = false, opt_constant = false, number = false,
+                                set = false, chain = false, counter = false, limit = false, log = false, text = false;
 }  // namespace operand_word
 
 constexpr EffectKind EffectOf(OpKind kind, ir::Effects effects) {

@@ -24,7 +24,7 @@ using ir::Op;
 using ir::Row;
 
 // What has passed and is defined on the way to a row. Blocks pass the guards on to their items.
-struct Scope {
+struct LoadScope {
   ir::GuardSet guards;
   uint32_t end = UINT32_MAX;  // Of the block, as an item.
 };
@@ -36,12 +36,12 @@ class Sharer {
 
   int Run() {
     for (const ir::Chain& chain : p_.chains) {
-      scopes_.assign(1, Scope{});
+      scopes_.assign(1, LoadScope{});
       Forget(0);
       for (uint32_t i = chain.first_item; i < chain.first_item + chain.item_count; ++i) {
         while (scopes_.back().end <= i) scopes_.pop_back();
         item_ = i;
-        Scope scope = scopes_.back();
+        LoadScope scope = scopes_.back();
         ShareIn(p_.items[i], scope);
         scope.end = p_.items[i].end;
         if (p_.items[i].kind == ir::ItemKind::kBlock) scopes_.push_back(scope);
@@ -61,7 +61,7 @@ class Sharer {
   static constexpr size_t kTableSize = 256;
   static constexpr size_t kRoomKinds = 4;
 
-  void ShareIn(const ir::Item& item, Scope& scope) {
+  void ShareIn(const ir::Item& item, LoadScope& scope) {
     room_guard_.fill(UINT32_MAX);
     for (uint32_t r = item.first_row; r < item.first_row + item.row_count; ++r) {
       Row& row = p_.rows[r];
@@ -76,7 +76,7 @@ class Sharer {
     }
   }
 
-  void ShareGuard(uint32_t r, Scope& scope) {
+  void ShareGuard(uint32_t r, LoadScope& scope) {
     Row& guard = p_.rows[r];
     const bool room = guard.key < kRoomKinds;
     if (rewrites_ < limit_) {
@@ -147,7 +147,7 @@ class Sharer {
   int rewrites_ = 0;
   uint32_t item_ = 0;
   std::vector<Entry> table_;
-  std::vector<Scope> scopes_;
+  std::vector<LoadScope> scopes_;
   // Of the rule being walked: the guard of each base that no effect has followed yet.
   std::array<uint32_t, kRoomKinds> room_guard_{};
   std::array<uint32_t, kMetaKeys> meta_set_at_{};

@@ -5,7 +5,7 @@
 namespace nftjit {
 namespace {
 
-constexpr uint32_t kFixedHeader = 40;
+constexpr uint32_t kIpv6Header = 40;
 constexpr uint8_t kHopByHop = 0, kRouting = 43, kFragment = 44, kAuthentication = 51, kDestination = 60;
 
 // Headers that the walk can skip; "no next header" ends it like an upper layer.
@@ -19,7 +19,7 @@ bool IsSkippable(uint8_t header) {
 Ipv6Walk WalkIpv6(const uint8_t* data, uint32_t network_offset, uint32_t end, int target) noexcept {
   using Result = Ipv6Walk::Result;
   const bool any = target == kAnyHeader;
-  uint64_t start = uint64_t{network_offset} + kFixedHeader;  // 64 bits: lengths in headers cannot make it wrap.
+  uint64_t start = uint64_t{network_offset} + kIpv6Header;  // 64 bits: lengths in headers cannot make it wrap.
   uint8_t next = data[network_offset + 6];
   const auto has = [&](uint64_t bytes) { return start + bytes <= end; };
   const auto broken = [&](uint64_t bytes) { return Ipv6Walk{Result::kBroken, 0, start + bytes}; };

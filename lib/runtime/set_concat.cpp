@@ -47,10 +47,6 @@ struct Field {
   }
 };
 
-const std::string& Upper(const ir::SetElement& element) {
-  return element.key_end.empty() ? element.key : element.key_end;
-}
-
 template <class Key>
 std::vector<Key> Bounds(const ir::SetInfo& info, const Field& field) {
   std::vector<Key> bounds;
@@ -59,7 +55,7 @@ std::vector<Key> Bounds(const ir::SetInfo& info, const Field& field) {
   const Key highest = field.length == sizeof(Key) ? ~Key{0} : (Key{1} << (field.length * 8)) - 1;
   for (const ir::SetElement& element : info.elements) {
     bounds.push_back(LoadBigKey<Key>(Bytes(element.key) + field.offset, field.length));
-    const Key last = LoadBigKey<Key>(Bytes(Upper(element)) + field.offset, field.length);
+    const Key last = LoadBigKey<Key>(Bytes(element.upper()) + field.offset, field.length);
     if (last != highest) bounds.push_back(last + 1);
   }
   std::sort(bounds.begin(), bounds.end());
@@ -86,7 +82,7 @@ std::vector<Field> Fields(const ir::SetInfo& info) {
 
 // The segments of `field` that `element` covers, first and last.
 std::pair<uint32_t, uint32_t> Covered(const Field& field, const ir::SetElement& element) {
-  return {field.SegmentOf(Bytes(element.key)), field.SegmentOf(Bytes(Upper(element)))};
+  return {field.SegmentOf(Bytes(element.key)), field.SegmentOf(Bytes(element.upper()))};
 }
 
 class BitmapRanges final : public ElementTable {
@@ -185,7 +181,7 @@ class ListedRanges final : public ElementTable {
     bounds_.reserve(info.elements.size() * 2 * info.key_len);
     for (const ir::SetElement& element : info.elements) {
       bounds_.insert(bounds_.end(), element.key.begin(), element.key.end());
-      bounds_.insert(bounds_.end(), Upper(element).begin(), Upper(element).end());
+      bounds_.insert(bounds_.end(), element.upper().begin(), element.upper().end());
     }
     if (listing.total <= kMostListed) {
       FillLists(info, listing.total);

@@ -5,10 +5,6 @@
 namespace nftjit {
 namespace {
 
-const std::string& Upper(const ir::SetElement& element) {
-  return element.key_end.empty() ? element.key : element.key_end;
-}
-
 // kLength 0: of any length up to sizeof(Key), known at run time.
 template <class Key, size_t kLength>
 class IntegerIntervals final : public ElementTable {
@@ -19,7 +15,7 @@ class IntegerIntervals final : public ElementTable {
     span_.reserve(info.elements.size());
     for (const ir::SetElement& element : info.elements) {
       lower_.push_back(Load(Bytes(element.key)));
-      span_.push_back(Load(Bytes(Upper(element))) - lower_.back());
+      span_.push_back(Load(Bytes(element.upper())) - lower_.back());
     }
   }
 
@@ -56,7 +52,7 @@ class StringIntervals final : public ElementTable {
         to = middle;
       }
     }
-    const bool hit = from != 0 && std::memcmp(key, Upper(elements[from - 1]).data(), info().key_len) <= 0;
+    const bool hit = from != 0 && std::memcmp(key, elements[from - 1].upper().data(), info().key_len) <= 0;
     return FoundOrCatchAll(hit ? from - 1 : kMiss, now_ns);
   }
 };

@@ -15,6 +15,9 @@
 namespace nftjit {
 
 using ByteSpan = std::span<const uint8_t>;
+inline ByteSpan AsBytes(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
 
 // At most `Capacity` bytes, stored inline. Bytes after `size()` are zero, so that equality is that of the whole object.
 template <size_t Capacity>
@@ -48,6 +51,19 @@ class InlineBytes {
 // A constant operand of an expression: the kernel allows 1 to 16 bytes (vm-semantics 3).
 using Bytes16 = InlineBytes<16>;
 
+// At most eight bytes, the first of them the lowest.
+inline uint64_t LoadLittle(ByteSpan bytes) {
+  uint64_t value = 0;
+  for (size_t i = bytes.size(); i-- > 0;) value = value << 8 | bytes[i];
+  return value;
+}
+// The integer whose order is that of the byte strings, or of the native integers in them.
+inline uint64_t LoadOrdered(ByteSpan bytes, bool native) {
+  if (native) return LoadLittle(bytes);
+  uint64_t value = 0;
+  for (const uint8_t byte : bytes) value = value << 8 | byte;
+  return value;
+}
 inline uint16_t LoadBig16(const uint8_t* p) { return static_cast<uint16_t>(p[0] << 8 | p[1]); }
 inline uint32_t LoadBig32(const uint8_t* p) {
   return uint32_t{p[0]} << 24 | uint32_t{p[1]} << 16 | uint32_t{p[2]} << 8 | uint32_t{p[3]};

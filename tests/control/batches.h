@@ -47,6 +47,7 @@ struct TestMessage {
 };
 
 inline constexpr uint8_t kIpFamily = 2, kInetFamily = 1;
+inline constexpr int32_t kAccept = 1, kJump = -3, kGoto = -4;  // Codes of verdicts.
 
 // In table `t` of family ip unless they say otherwise. All ask for an ACK.
 TestMessage Make(uint8_t operation, std::initializer_list<std::string> attributes, uint16_t flags = kFlagCreate,

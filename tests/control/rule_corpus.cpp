@@ -30,7 +30,7 @@ std::pair<std::string, std::string> SplitName(const std::string& text) {
                                     : std::pair(text.substr(0, space), text.substr(space + 1));
 }
 
-struct Table {
+struct CorpusTable {
   std::string family, name;
   std::vector<std::string> chains;
   [[nodiscard]] std::string where() const { return family + " " + name + " "; }
@@ -38,7 +38,7 @@ struct Table {
 
 // A file's lines, sorted out.
 struct Lines {
-  std::vector<Table> tables;
+  std::vector<CorpusTable> tables;
   std::map<std::string, std::string> chains;
   std::vector<std::pair<char, std::string>> things;  // Sets '!', elements '?', objects '%', with their expectation.
   std::vector<std::string> rules;
@@ -71,7 +71,7 @@ Lines ReadLines(const std::string& path) {
 }
 
 // "set1 type ipv4_addr flags interval" and the like.
-std::string AddSet(const Table& table, const std::string& definition) {
+std::string DeclareSet(const CorpusTable& table, const std::string& definition) {
   const auto [name, body] = SplitName(definition);
   const bool map = body.find(" : ") != std::string::npos;
   return std::string("add ") + (map ? "map " : "set ") + table.where() + name + " { " +
@@ -79,7 +79,7 @@ std::string AddSet(const Table& table, const std::string& definition) {
 }
 
 // "qt1 type quota 25 mbytes", "cthelp1 type ct helper { … }".
-std::string AddObject(const Table& table, const std::string& definition) {
+std::string DeclareObject(const CorpusTable& table, const std::string& definition) {
   const auto [name, body] = SplitName(definition);
   auto [kind, rest] = SplitName(SplitName(body).second);
   if (kind == "ct") {
@@ -91,26 +91,26 @@ std::string AddObject(const Table& table, const std::string& definition) {
   return "add " + kind + " " + table.where() + name + " " + rest;
 }
 
-CorpusCommand AddThing(const Table& table, char what, const std::string& line) {
+CorpusCommand DeclareThing(const CorpusTable& table, char what, const std::string& line) {
   // An object's definition may hold semicolons, within braces.
   const size_t brace = what == '%' ? line.rfind('}') : std::string::npos;
   const size_t end = line.find(';', brace == std::string::npos ? 0 : brace);
   const std::string definition = line.substr(0, end);
   const Kind kind = line.substr(end + 1, 2) == "ok" ? Kind::kSetup : Kind::kRefusedSetup;
-  if (what == '!') return {kind, AddSet(table, definition)};
-  if (what == '%') return {kind, AddObject(table, definition)};
+  if (what == '!') return {kind, DeclareSet(table, definition)};
+  if (what == '%') return {kind, DeclareObject(table, definition)};
   const auto [name, elements] = SplitName(definition);
   return {kind, "add element " + table.where() + name + " { " + elements + " }"};
 }
 
 std::vector<CorpusCommand> MakeCommands(const Lines& lines) {
   std::vector<CorpusCommand> commands;
-  for (const Table& table : lines.tables) {
+  for (const CorpusTable& table : lines.tables) {
     commands.push_back({Kind::kSetup, "add table " + table.where()});
     for (const std::string& chain : table.chains) {
       commands.push_back({Kind::kSetup, "add chain " + table.where() + chain + " { " + lines.chains.at(chain) + "; }"});
     }
-    for (const auto& [what, line] : lines.things) commands.push_back(AddThing(table, what, line));
+    for (const auto& [what, line] : lines.things) commands.push_back(DeclareThing(table, what, line));
     for (const std::string& rule : lines.rules) {
       for (const std::string& chain : table.chains) {
         commands.push_back({Kind::kRule, "add rule " + table.where() + chain + " " + rule});

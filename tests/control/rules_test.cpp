@@ -11,7 +11,6 @@ using netlink::kDelRule;
 using netlink::kDestroyRule;
 using netlink::kNewRule;
 
-constexpr int32_t kJump = -3, kGoto = -4;
 constexpr uint16_t kAppendFlags = kFlagCreate | kFlagAppend;
 
 // With a comment for a name, in chain c.

@@ -13,12 +13,13 @@ using netlink::kDestroySet;
 using netlink::kDestroySetElem;
 using netlink::kNewSetElem;
 
-constexpr uint32_t kEnd = nft::kElementIntervalEnd, kCatchall = nft::kElementCatchall;
+constexpr uint32_t kIntervalEnd = nft::kElementIntervalEnd, kCatchall = nft::kElementCatchall;
 constexpr uint16_t kExclusive = kFlagCreate | kFlagExclusive;
-constexpr int32_t kJump = -3;
 
-TestMessage Delete(uint8_t operation, std::string_view set) { return Make(operation, {Text(1, "t"), Text(2, set)}, 0); }
-std::string Flags(uint32_t flags) { return U32(netlink::kElementFlags, flags); }
+TestMessage DeleteSet(uint8_t operation, std::string_view set) {
+  return Make(operation, {Text(1, "t"), Text(2, set)}, 0);
+}
+std::string ElementFlags(uint32_t flags) { return U32(netlink::kElementFlags, flags); }
 std::string Data(std::string_view bytes) { return Nest(netlink::kElementData, {Bytes(netlink::kDataValue, bytes)}); }
 std::string Size(uint32_t size) { return Nest(netlink::kSetDesc, {U32(netlink::kSetDescSize, size)}); }
 std::string Item(std::string_view key) { return ElementItem({Key(key)}); }
@@ -38,15 +39,15 @@ TEST_CASE("sets, new and existing") {
       {"existing, other key length", before, {AddSet("s", 2)}, {EEXIST}},
       {"existing, other flags", before, {AddSet("s", 4, nft::kSetInterval)}, {EEXIST}},
       {"existing, other size", before, {AddSet("s", 4, 0, {Size(9)})}, {0}},
-      {"deleting a missing one", {AddTable()}, {Delete(kDelSet, "s")}, {ENOENT}},
-      {"destroying a missing one", {AddTable()}, {Delete(kDestroySet, "s")}, {0}},
+      {"deleting a missing one", {AddTable()}, {DeleteSet(kDelSet, "s")}, {ENOENT}},
+      {"destroying a missing one", {AddTable()}, {DeleteSet(kDestroySet, "s")}, {0}},
       {"deleting one in use",
        {AddTable(), AddChain("c"), AddSet("s", 4), AddRule("c", {LoadSourceAddress(), LookupExpression("s")})},
-       {Delete(kDelSet, "s")},
+       {DeleteSet(kDelSet, "s")},
        {EBUSY}},
       {"deleting one after its rule",
        {AddTable(), AddChain("c"), AddSet("s", 4), AddRule("c", {LoadSourceAddress(), LookupExpression("s")})},
-       {Make(netlink::kDelRule, {Text(1, "t"), Text(2, "c")}, 0), Delete(kDelSet, "s")},
+       {Make(netlink::kDelRule, {Text(1, "t"), Text(2, "c")}, 0), DeleteSet(kDelSet, "s")},
        {0, 0}},
       {"no key length", {AddTable()}, {Make(netlink::kNewSet, {Text(1, "t"), Text(2, "s"), U32(10, 1)})}, {EINVAL}},
       {"names of 255 and 256 bytes",
@@ -125,9 +126,15 @@ TEST_CASE("elements and their attributes") {
       {"an empty list", set, {AddElements("s", {})}, {0}},
       {"no key", set, {AddElements("s", {ElementItem({})})}, {EINVAL}},
       {"a key of another length", set, {AddElements("s", {Item("abc")})}, {EINVAL}},
-      {"catch-all with a key", set, {AddElements("s", {ElementItem({Key("abcd"), Flags(kCatchall)})})}, {EINVAL}},
-      {"unknown flags", set, {AddElements("s", {ElementItem({Key("abcd"), Flags(4)})})}, {EOPNOTSUPP}},
-      {"an end in a plain set", set, {AddElements("s", {ElementItem({Key("abcd"), Flags(kEnd)})})}, {EINVAL}},
+      {"catch-all with a key",
+       set,
+       {AddElements("s", {ElementItem({Key("abcd"), ElementFlags(kCatchall)})})},
+       {EINVAL}},
+      {"unknown flags", set, {AddElements("s", {ElementItem({Key("abcd"), ElementFlags(4)})})}, {EOPNOTSUPP}},
+      {"an end in a plain set",
+       set,
+       {AddElements("s", {ElementItem({Key("abcd"), ElementFlags(kIntervalEnd)})})},
+       {EINVAL}},
       {"data in a plain set", set, {AddElements("s", {ElementItem({Key("abcd"), Data("1234")})})}, {EINVAL}},
       {"a map without data", map, {AddElements("m", {Item("abcd")})}, {EINVAL}},
       {"a map with data", map, {AddElements("m", {ElementItem({Key("abcd"), Data("1234")})})}, {0}},
@@ -142,8 +149,9 @@ TEST_CASE("elements and their attributes") {
        {EEXIST}},
       {"catch-all twice",
        set,
-       {AddElements("s", {ElementItem({Flags(kCatchall)})}), AddElements("s", {ElementItem({Flags(kCatchall)})}),
-        AddElements("s", {ElementItem({Flags(kCatchall)})}, kExclusive)},
+       {AddElements("s", {ElementItem({ElementFlags(kCatchall)})}),
+        AddElements("s", {ElementItem({ElementFlags(kCatchall)})}),
+        AddElements("s", {ElementItem({ElementFlags(kCatchall)})}, kExclusive)},
        {0, 0, EEXIST}},
       {"deleting a missing one", full, {DeleteElements("s", {Item("abce")})}, {ENOENT}},
       {"destroying a missing one",
@@ -190,9 +198,9 @@ TEST_CASE("verdicts as data") {
 
 TEST_CASE("sizes") {
   const auto interval = [](std::string_view low, std::string_view high) {
-    return AddElements("s", {ElementItem({Key(low)}), ElementItem({Key(high), Flags(kEnd)})});
+    return AddElements("s", {ElementItem({Key(low)}), ElementItem({Key(high), ElementFlags(kIntervalEnd)})});
   };
-  const std::string null_end = ElementItem({Key(std::string(1, '\0')), Flags(kEnd)});
+  const std::string null_end = ElementItem({Key(std::string(1, '\0')), ElementFlags(kIntervalEnd)});
   CheckCases({
       {"exact keys",
        {AddTable(), AddSet("s", 1, 0, {Size(2)})},
@@ -200,7 +208,7 @@ TEST_CASE("sizes") {
        {0, 0, ENFILE}},
       {"the catch-all is not counted",
        {AddTable(), AddSet("s", 1, 0, {Size(1)})},
-       {AddElements("s", {Item("a"), ElementItem({Flags(kCatchall)})}), AddElements("s", {Item("c")})},
+       {AddElements("s", {Item("a"), ElementItem({ElementFlags(kCatchall)})}), AddElements("s", {Item("c")})},
        {0, ENFILE}},
       {"room after a deletion",
        {AddTable(), AddSet("s", 1, 0, {Size(1)}), AddElements("s", {Item("a")})},
@@ -208,11 +216,11 @@ TEST_CASE("sizes") {
        {0, 0}},
       {"a catch-all more",
        {AddTable(), AddSet("s", 1, 0, {Size(1)}), AddElements("s", {Item("a")})},
-       {AddElements("s", {ElementItem({Flags(kCatchall)})}), AddElements("s", {Item("b")})},
+       {AddElements("s", {ElementItem({ElementFlags(kCatchall)})}), AddElements("s", {Item("b")})},
        {0, ENFILE}},
       {"a catch-all after one too many",
        {AddTable(), AddSet("s", 1, 0, {Size(1)}), AddElements("s", {Item("a")})},
-       {AddElements("s", {Item("b")}), AddElements("s", {ElementItem({Flags(kCatchall)})})},
+       {AddElements("s", {Item("b")}), AddElements("s", {ElementItem({ElementFlags(kCatchall)})})},
        {ENFILE, 0}},
       {"one too many is there until the batch is undone",
        {AddTable(), AddSet("s", 1, nft::kSetInterval, {Size(1)}), interval("b", "d")},
@@ -231,14 +239,15 @@ TEST_CASE("sizes") {
 
 TEST_CASE("a boundary above removed ones is not seen") {
   const auto interval = [](std::string_view from, std::string_view to) {
-    return AddElements("s", {Item(from), ElementItem({Key(to), Flags(kEnd)})});
+    return AddElements("s", {Item(from), ElementItem({Key(to), ElementFlags(kIntervalEnd)})});
   };
   const std::vector<TestMessage> before = {AddTable(), AddSet("s", 1, nft::kSetInterval), interval("d", "h")};
-  const TestMessage lone_end = AddElements("s", {ElementItem({Key("b"), Flags(kEnd)})});
+  const TestMessage lone_end = AddElements("s", {ElementItem({Key("b"), ElementFlags(kIntervalEnd)})});
   CheckCases({
       {"the start of an interval", before, {lone_end}, {0}},
       {"its end, where the start is gone",
-       {AddTable(), AddSet("s", 1, nft::kSetInterval), AddElements("s", {ElementItem({Key("h"), Flags(kEnd)})})},
+       {AddTable(), AddSet("s", 1, nft::kSetInterval),
+        AddElements("s", {ElementItem({Key("h"), ElementFlags(kIntervalEnd)})})},
        {lone_end},
        {EEXIST}},
       {"its end, where the start goes", before, {DeleteElements("s", {Item("d")}), lone_end}, {0, 0}},

@@ -31,8 +31,8 @@ std::string Hook(uint32_t number, int32_t priority) {
 }
 std::string Type(std::string_view type) { return Text(netlink::kChainType, type); }
 std::string Policy(uint32_t policy) { return U32(netlink::kChainPolicy, policy); }
-std::string Flags(uint32_t flags) { return U32(netlink::kChainFlags, flags); }
-TestMessage Delete(uint8_t operation, std::string_view chain, uint16_t flags = kPlain) {
+std::string ChainFlags(uint32_t flags) { return U32(netlink::kChainFlags, flags); }
+TestMessage DeleteChain(uint8_t operation, std::string_view chain, uint16_t flags = kPlain) {
   return Make(operation, {Text(1, "t"), Name(chain)}, flags);
 }
 TestMessage In(uint8_t family, TestMessage message) {
@@ -102,7 +102,7 @@ TEST_CASE("chains, new and existing") {
       {"other type", base, {AddBaseChain("c", 1, 0, "nat")}, {EEXIST}},
       {"regular to base", regular, {AddBaseChain("c")}, {EEXIST}},
       {"other policy", base, {Chain({Name("c"), Policy(0)})}, {0}},
-      {"other flags", base, {Chain({Name("c"), Flags(2)})}, {EOPNOTSUPP}},
+      {"other flags", base, {Chain({Name("c"), ChainFlags(2)})}, {EOPNOTSUPP}},
       {"by an unknown handle", regular, {Chain({U64(2, 99)})}, {ENOENT}},
       {"renamed to a name that is taken",
        {AddTable(), AddChain("c"), AddChain("d")},
@@ -147,10 +147,13 @@ TEST_CASE("hooks, types and priorities") {
        {0, EOPNOTSUPP}},
       {"a policy of 2", {AddTable()}, {fresh({Hook(1, 0), Type("filter"), Policy(2)})}, {EINVAL}},
       {"a policy on a regular chain", {AddTable()}, {fresh({Policy(1)})}, {EOPNOTSUPP}},
-      {"unknown flags", {AddTable()}, {fresh({Flags(8)})}, {EOPNOTSUPP}},
-      {"hardware offload outside netdev", {AddTable()}, {fresh({Hook(1, 0), Type("filter"), Flags(2)})}, {EOPNOTSUPP}},
-      {"flag base without hook", {AddTable()}, {fresh({Flags(1)})}, {EINVAL}},
-      {"flag binding on a named chain", {AddTable()}, {fresh({Flags(4)})}, {EINVAL}},
+      {"unknown flags", {AddTable()}, {fresh({ChainFlags(8)})}, {EOPNOTSUPP}},
+      {"hardware offload outside netdev",
+       {AddTable()},
+       {fresh({Hook(1, 0), Type("filter"), ChainFlags(2)})},
+       {EOPNOTSUPP}},
+      {"flag base without hook", {AddTable()}, {fresh({ChainFlags(1)})}, {EINVAL}},
+      {"flag binding on a named chain", {AddTable()}, {fresh({ChainFlags(4)})}, {EINVAL}},
       {"counters without packets", {AddTable()}, {fresh({Hook(1, 0), Type("filter"), Nest(8, {U64(2, 1)})})}, {EINVAL}},
       {"counters without bytes", {AddTable()}, {fresh({Hook(1, 0), Type("filter"), Nest(8, {U64(1, 1)})})}, {EINVAL}},
       {"counters", {AddTable()}, {fresh({Hook(1, 0), Type("filter"), Nest(8, {U64(1, 1), U64(2, 1)})})}, {0}},
@@ -172,7 +175,7 @@ TEST_CASE("hooks, types and priorities") {
 }
 
 TEST_CASE("binding chains") {
-  const TestMessage chain = Chain({Flags(4), U32(netlink::kChainId, 5)});
+  const TestMessage chain = Chain({ChainFlags(4), U32(netlink::kChainId, 5)});
   const std::vector<TestMessage> before = {AddTable(), AddChain("c")};
   CheckCases({
       {"one jump", before, {chain, AddRule("c", {JumpToId(5)})}, {0, 0}},
@@ -184,14 +187,14 @@ TEST_CASE("binding chains") {
 TEST_CASE("a binding chain goes with its rule") {
   Judges judges;
   REQUIRE(judges.Errors(
-              {AddTable(), AddChain("c"), Chain({Flags(4), U32(netlink::kChainId, 5)}),
+              {AddTable(), AddChain("c"), Chain({ChainFlags(4), U32(netlink::kChainId, 5)}),
                Make(netlink::kNewRule, {Text(1, "t"), U32(netlink::kRuleChainId, 5), Nest(4, {VerdictExpression(1)})},
                     kFlagCreate | kFlagAppend),
                AddRule("c", {JumpToId(5)})}) == std::vector<int>{0, 0, 0, 0, 0});
   REQUIRE(judges.table().chains.size() == 2);
   CHECK(judges.table().chains[1].name == "__chain1");
   // The kernel's number is another one: it counts over all namespaces.
-  CHECK(judges.Errors({Delete(kDelChain, "__chain1")}, false) == std::vector<int>{EOPNOTSUPP});
+  CHECK(judges.Errors({DeleteChain(kDelChain, "__chain1")}, false) == std::vector<int>{EOPNOTSUPP});
   CHECK(judges.Errors({Make(netlink::kDelRule, {Text(1, "t"), Text(2, "c")}, kPlain)}) == std::vector<int>{0});
   CHECK(judges.table().chains.size() == 1);
 }
@@ -201,9 +204,9 @@ TEST_CASE("deleting chains") {
   const std::vector<TestMessage> jumped_to = {AddTable(), AddChain("c"), AddChain("d"),
                                               AddRule("d", {VerdictExpression(-3, "c")})};
   CheckCases({
-      {"missing", {AddTable()}, {Delete(kDelChain, "c")}, {ENOENT}},
-      {"missing, destroyed", {AddTable()}, {Delete(kDestroyChain, "c")}, {0}},
-      {"with rules", with_rule, {Delete(kDelChain, "c")}, {0}},
+      {"missing", {AddTable()}, {DeleteChain(kDelChain, "c")}, {ENOENT}},
+      {"missing, destroyed", {AddTable()}, {DeleteChain(kDestroyChain, "c")}, {0}},
+      {"with rules", with_rule, {DeleteChain(kDelChain, "c")}, {0}},
       {"with a hook, without devices",
        {AddTable(), AddBaseChain("c"), AddChain("d")},
        {Make(kDelChain, {Text(1, "t"), Name("c"), Hook(1, 0)}, kPlain),
@@ -213,13 +216,13 @@ TEST_CASE("deleting chains") {
        {AddTable(), AddBaseChain("c")},
        {Make(kDestroyChain, {Text(1, "t"), Name("c"), Hook(1, 0)}, kPlain)},
        {EOPNOTSUPP}},
-      {"with rules, not recursively", with_rule, {Delete(kDelChain, "c", kFlagNonRecursive)}, {EBUSY}},
-      {"jumped to", jumped_to, {Delete(kDelChain, "c")}, {EBUSY}},
+      {"with rules, not recursively", with_rule, {DeleteChain(kDelChain, "c", kFlagNonRecursive)}, {EBUSY}},
+      {"jumped to", jumped_to, {DeleteChain(kDelChain, "c")}, {EBUSY}},
       {"jumped to by itself only",
        {AddTable(), AddChain("c"), AddRule("c", {VerdictExpression(-3, "c")})},
-       {Delete(kDelChain, "c")},
+       {DeleteChain(kDelChain, "c")},
        {EBUSY}},
-      {"jumped to, after what jumps", jumped_to, {Delete(kDelChain, "d"), Delete(kDelChain, "c")}, {0, 0}},
+      {"jumped to, after what jumps", jumped_to, {DeleteChain(kDelChain, "d"), DeleteChain(kDelChain, "c")}, {0, 0}},
   });
 }
 

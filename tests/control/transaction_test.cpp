@@ -13,8 +13,6 @@ using netlink::kGetTable;
 using netlink::kNewChain;
 using netlink::kNewTable;
 
-constexpr int32_t kJump = -3, kAccept = 1;
-
 TestMessage Jump(std::string_view from, std::string_view to) { return AddRule(from, {VerdictExpression(kJump, to)}); }
 TestMessage Flush(std::string_view chain) {
   return Make(kDelRule, {Text(netlink::kRuleTable, "t"), Text(netlink::kRuleChain, chain)}, 0);

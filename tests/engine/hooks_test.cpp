@@ -7,8 +7,6 @@
 namespace nftjit::testing {
 namespace {
 
-const EngineInterface& AnyEngine() { return *GENERATE(from_range(std::begin(kEngines), std::end(kEngines))); }
-
 TEST_CASE("F7 accept goes on with the next base chain, drop does not", "[engine][hooks]") {
   const EngineInterface& engine = AnyEngine();
   const std::string_view first_verdict = GENERATE("accept", "drop");

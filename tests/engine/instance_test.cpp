@@ -7,8 +7,6 @@
 namespace nftjit::testing {
 namespace {
 
-const EngineInterface& AnyEngine() { return *GENERATE(from_range(std::begin(kEngines), std::end(kEngines))); }
-
 constexpr std::string_view kCounting =
     "counter #0 rule 0 expression 3 packets 7 bytes 700\n"
     "counter #1 rule 1 expression 0\n"

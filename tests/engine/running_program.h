@@ -17,6 +17,8 @@
 namespace nftjit::testing {
 
 inline const EngineInterface* const kEngines[] = {&ReferenceEngine(), &InterpreterEngine()};
+// Each of them in turn.
+inline const EngineInterface& AnyEngine() { return *GENERATE(from_range(std::begin(kEngines), std::end(kEngines))); }
 
 inline std::shared_ptr<const Program> CompileText(std::string_view text, const EngineInterface& engine,
                                                   bool optimise = false) {

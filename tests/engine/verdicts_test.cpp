@@ -6,8 +6,6 @@
 namespace nftjit::testing {
 namespace {
 
-const EngineInterface& AnyEngine() { return *GENERATE(from_range(std::begin(kEngines), std::end(kEngines))); }
-
 constexpr std::string_view kNeverPasses = "  guard room.network 60000\n";
 
 std::string Base(std::string_view policy = "accept") {

@@ -47,7 +47,7 @@ TEST_CASE("every fault is found by at least two judges") {
   constexpr bool kBuiltWithFaults = false;
 #endif
   if (!MayRun("faults", kBuiltWithFaults ? absl::OkStatus()
-                                         : absl::UnavailableError("this build has none: preset debug, NFTJIT_FAULTS")))
+                                         : absl::UnavailableError("this build has none: preset test, NFTJIT_FAULTS")))
     return;
   const bool kernel = MayRun("kernel", NetworkNamespace::Available());
   for (const char* fault : {"", "comparison", "bounds", "priority", "counter"}) {

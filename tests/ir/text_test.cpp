@@ -104,7 +104,7 @@ chain ip nat sub:
 chain netdev t in hook ingress priority 0 policy accept device eth0 prefix "t@":
 )";
 
-Program MustParse(std::string_view text) {
+Program ParseText(std::string_view text) {
   absl::StatusOr<Program> program = Parse(text, "t.ir");
   INFO(program.status());
   REQUIRE(program.ok());
@@ -112,7 +112,7 @@ Program MustParse(std::string_view text) {
 }
 
 TEST_CASE("canonical text prints back as it was", "[ir][text]") {
-  const Program program = MustParse(kEverything);
+  const Program program = ParseText(kEverything);
   REQUIRE(Print(program) == kEverything);
   std::string chains;
   for (uint32_t i = 0; i < program.chains.size(); ++i) chains += PrintChain(program, ChainId(i));
@@ -120,7 +120,7 @@ TEST_CASE("canonical text prints back as it was", "[ir][text]") {
 }
 
 TEST_CASE("the text form shows every operation", "[ir][text]") {
-  const Program program = MustParse(kEverything);
+  const Program program = ParseText(kEverything);
   for (size_t op = 0; op <= static_cast<size_t>(Op::kUnsupported); ++op) {
     INFO(Info(static_cast<Op>(op)).text);
     REQUIRE(std::any_of(program.rows.begin(), program.rows.end(),
@@ -129,7 +129,7 @@ TEST_CASE("the text form shows every operation", "[ir][text]") {
 }
 
 TEST_CASE("with origins the text is the whole program", "[ir][text]") {
-  Program program = MustParse(kEverything);
+  Program program = ParseText(kEverything);
   program.origins[1].expression = 4;
   program.origin_lists.push_back({{0, 5}, {2, Origin::kNoExpression}, {1, 20}});
   program.origins[2] = {1, 2, Origin::kList};
@@ -137,7 +137,7 @@ TEST_CASE("with origins the text is the whole program", "[ir][text]") {
   program.counters[0] = {RuleId(2), 6, 0, 0};
   program.rules.push_back({ChainId(0), 99, "gone", {"fw.nft", 50, 0}});
   const std::string text = Print(program, {.origins = true});
-  const Program again = MustParse(text);
+  const Program again = ParseText(text);
   REQUIRE(Print(again, {.origins = true}) == text);
   REQUIRE(again.rules == program.rules);
   REQUIRE(again.rows == program.rows);
@@ -154,7 +154,7 @@ TEST_CASE("with origins the text is the whole program", "[ir][text]") {
 }
 
 TEST_CASE("rows print alone as in their chain", "[ir][text]") {
-  const Program program = MustParse(kEverything);
+  const Program program = ParseText(kEverything);
   REQUIRE(PrintRow(program, RowId(1)) == "%0 = load network+12, 4");
   const RowPrinter print(program);
   std::string text;
@@ -164,7 +164,7 @@ TEST_CASE("rows print alone as in their chain", "[ir][text]") {
 }
 
 TEST_CASE("text need not be canonical", "[ir][text]") {
-  const Program program = MustParse(
+  const Program program = ParseText(
       "# a comment\n"
       "\n"
       "chain ip t c:\r\n"
@@ -189,7 +189,7 @@ TEST_CASE("text need not be canonical", "[ir][text]") {
 }
 
 TEST_CASE("one rule may stand in several places", "[ir][text]") {
-  const Program program = MustParse(
+  const Program program = ParseText(
       "chain ip t a:\n"
       "rule 7 of b f:1 \"x\":\n"
       "rule 7:\n"

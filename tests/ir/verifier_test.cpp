@@ -119,7 +119,7 @@ TEST_CASE("the verifier accepts what keeps its invariants and names what breaks 
       {"guard ct\n%0 = ct src original, 5", RULE "row 1 (ct): a value of 5 bytes, not 16"},
       {"%0 = exthdr present ipv6 44+0, 2", RULE "row 0 (exthdr): a value of 2 bytes, not 1"},
       {"%0 = exthdr tcpopt 300+0, 2", RULE "row 0 (exthdr): type or offset is above 255"},
-      {"%0 = load? link+65536, 1", RULE "row 0 (load): the offset is above 65535"},
+      {"%0 = load? link+65599, 1", RULE "row 0 (load): the field ends behind any that a rule can load"},
       {"guard room.link 70000", RULE "row 0 (guard): more room than any load wants"},
       // Ends.
       {"verdict drop\nverdict accept", RULE "row 0 (verdict): it ends the rule but is not its last row"},

@@ -16,7 +16,7 @@ namespace nftjit::testing {
 namespace {
 
 constexpr uint32_t kRules = 24;
-constexpr uint64_t kDefaultPackets = 120;
+constexpr uint64_t kRegisterPackets = 120;
 
 // The same rules, each ended by an export of all registers into a set of its own.
 nft::Ruleset WithExports(nft::Ruleset ruleset) {
@@ -118,7 +118,7 @@ TEST_CASE("Register files are the kernel's") {
   INFO(kernel.status().ToString());
   REQUIRE(kernel.ok());
   const uint64_t seed = NumberFromEnvironment("NFTJIT_SEED", 1);
-  const uint64_t packets = std::min(NumberFromEnvironment("NFTJIT_CASES", kDefaultPackets), kDefaultPackets * 100);
+  const uint64_t packets = std::min(NumberFromEnvironment("NFTJIT_CASES", kRegisterPackets), kRegisterPackets * 100);
   Tally tally;
   for (uint64_t i = 0; i < packets; ++i) CompareFiles(**kernel, seed + i, tally);
   std::cout << "register files: " << tally.packets << " packets, " << tally.dropped_early << " dropped early; "

@@ -13,7 +13,7 @@ std::string Hook(uint32_t number, int32_t priority = 0, const std::string& rest 
 }
 std::string Type(std::string_view type) { return Str(kChainType, type); }
 
-struct Adder {
+struct ChainAdder {
   std::vector<Case>& cases;
   void operator()(const std::string& name, int error, Family family, Parts attributes) const {
     cases.push_back({"chain: " + name, {}, ChainMessage(family, attributes), error});
@@ -21,7 +21,7 @@ struct Adder {
 };
 
 void AddHookCases(std::vector<Case>& cases) {
-  const Adder add{cases};
+  const ChainAdder add{cases};
   struct Row {
     Family family;
     uint32_t filter, nat, route;  // Bits of the hooks that the type has; 0: no such type.
@@ -52,7 +52,7 @@ void AddHookCases(std::vector<Case>& cases) {
 }
 
 void AddDeviceCases(std::vector<Case>& cases) {
-  const Adder add{cases};
+  const ChainAdder add{cases};
   const auto devices = [](Parts items) { return Nest(kHookDevices, items); };
   const std::string lo = Str(kDeviceName, "lo"), other = Str(kDeviceName, "other"), prefix = Str(kDevicePrefix, "eth");
   for (const Family family : {Family::kNetdev, Family::kInet}) {
@@ -75,9 +75,8 @@ void AddDeviceCases(std::vector<Case>& cases) {
   add("device on an inet prerouting chain", EOPNOTSUPP, Family::kInet, {Name(), Hook(0, 0, devices({lo}))});
 }
 
-void AddOtherCases(std::vector<Case>& cases) {
-  const Adder add{cases};
-  constexpr Family kIp = Family::kIp;
+void AddOtherChainCases(std::vector<Case>& cases) {
+  const ChainAdder add{cases};
   add("no name and id", EINVAL, kIp, {});
   add("id alone", EINVAL, kIp, {U32(kChainId, 5)});
   add("empty name", 0, kIp, {Str(kChainName, "")});
@@ -118,7 +117,7 @@ std::vector<Case> ChainCases() {
   std::vector<Case> cases;
   AddHookCases(cases);
   AddDeviceCases(cases);
-  AddOtherCases(cases);
+  AddOtherChainCases(cases);
   return cases;
 }
 

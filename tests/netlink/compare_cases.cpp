@@ -6,7 +6,6 @@
 namespace nftjit::netlink {
 namespace {
 
-constexpr Family kIp = Family::kIp;
 const std::string kShift("\x04\0\0\0", 4);
 
 std::string Cmp(uint32_t sreg, uint32_t op, std::string_view data) {

@@ -7,11 +7,9 @@
 namespace nftjit::netlink {
 namespace {
 
-constexpr Family kIp = Family::kIp;
-
 std::string Key(std::string_view key) { return Value(kElementKey, key); }
 std::string KeyEnd(std::string_view key) { return Value(kElementKeyEnd, key); }
-std::string Flags(uint32_t flags) { return U32(kElementFlags, flags); }
+std::string ElementFlags(uint32_t flags) { return U32(kElementFlags, flags); }
 
 // The sets that elements are tried in.
 Message Plain() { return SetMessage(kIp, "s", {U32(kSetKeyLen, 4)}); }
@@ -31,7 +29,7 @@ Message Ranges() {
 }
 Message Declaring(Parts expressions) { return Kind(nft::kSetExpr, {Nest(kSetExpressions, expressions)}); }
 
-struct Adder {
+struct ElementAdder {
   std::vector<Case>& cases;
   void operator()(const char* name, int error, std::vector<Message> setup, Parts element) const {
     cases.push_back(
@@ -40,7 +38,7 @@ struct Adder {
 };
 
 void AddKeyCases(std::vector<Case>& cases) {
-  const Adder add{cases};
+  const ElementAdder add{cases};
   cases.push_back({"elements of a missing set", {}, ElementsMessage(kIp, "s", {}), ENOENT});
   cases.push_back({"empty list", {Plain()}, ElementsMessage(kIp, "s", {}), 0});
   cases.push_back({"no list", {Plain()}, {kNewSetElem, 0x400, kIp, Str(1, "t") + Str(2, "s")}, EINVAL});
@@ -49,26 +47,26 @@ void AddKeyCases(std::vector<Case>& cases) {
                    ElementsMessage(kIp, "s", {Element({Key("abcd")}), Element({Key("abc")})}),
                    EINVAL});
   cases.push_back({"list item of number 3", {Plain()}, ElementsMessage(kIp, "s", {Nest(3, {Key("abcd")})}), 0});
-  const std::string null_end = Element({Key(std::string(4, '\0')), Flags(1)});
-  const std::string start = Element({Key("abcd")}), end = Element({Key("abce"), Flags(1)});
+  const std::string null_end = Element({Key(std::string(4, '\0')), ElementFlags(1)});
+  const std::string start = Element({Key("abcd")}), end = Element({Key("abce"), ElementFlags(1)});
   const auto several = [&cases](const char* name, Parts elements) {
     cases.push_back({name, {Kind(nft::kSetInterval)}, ElementsMessage(kIp, "s", elements), 0});
   };
   several("an interval", {start, end});
   several("an interval after the null end", {null_end, start, end});
   several("an open interval after the null end", {null_end, start});
-  several("an interval and a catch-all", {start, end, Element({Flags(2)})});
+  several("an interval and a catch-all", {start, end, Element({ElementFlags(2)})});
   add("key", 0, {Plain()}, {Key("abcd")});
   add("no key", EINVAL, {Plain()}, {});
   add("short key", EINVAL, {Plain()}, {Key("abc")});
   add("key of 65 bytes", EOVERFLOW, {Plain()}, {Key(Bytes(65))});
   add("verdict as key", EINVAL, {Plain()}, {Verdict(kElementKey, 1)});
-  add("catch-all", 0, {Plain()}, {Flags(2)});
-  add("catch-all with key", EINVAL, {Plain()}, {Flags(2), Key("abcd")});
-  add("flags 3", EINVAL, {Kind(nft::kSetInterval)}, {Flags(3)});
-  add("flags 4", EOPNOTSUPP, {Plain()}, {Flags(4), Key("abcd")});
-  add("end in an interval set", 0, {Kind(nft::kSetInterval)}, {Flags(1), Key("abcd")});
-  add("end in a plain set", EINVAL, {Plain()}, {Flags(1), Key("abcd")});
+  add("catch-all", 0, {Plain()}, {ElementFlags(2)});
+  add("catch-all with key", EINVAL, {Plain()}, {ElementFlags(2), Key("abcd")});
+  add("flags 3", EINVAL, {Kind(nft::kSetInterval)}, {ElementFlags(3)});
+  add("flags 4", EOPNOTSUPP, {Plain()}, {ElementFlags(4), Key("abcd")});
+  add("end in an interval set", 0, {Kind(nft::kSetInterval)}, {ElementFlags(1), Key("abcd")});
+  add("end in a plain set", EINVAL, {Plain()}, {ElementFlags(1), Key("abcd")});
   add("key end in a plain set", EINVAL, {Plain()}, {Key("abcd"), KeyEnd("abce")});
   add("key end in an interval set", EINVAL, {Kind(nft::kSetInterval)}, {Key("abcd"), KeyEnd("abce")});
   const std::string low("abcd\0\1\0\0", 8), high("abce\0\2\0\0", 8), crossed("abcf\0\0\0\0", 8),
@@ -77,18 +75,19 @@ void AddKeyCases(std::vector<Case>& cases) {
   add("range of one", 0, {Ranges()}, {Key(low)});
   add("range with padding bytes", 0, {Ranges()}, {Key(low), KeyEnd(padded)});
   add("range with an early field", EINVAL, {Ranges()}, {Key(low), KeyEnd(crossed)});
-  add("range with an end flag", EINVAL, {Ranges()}, {Key(low), Flags(1)});
+  add("range with an end flag", EINVAL, {Ranges()}, {Key(low), ElementFlags(1)});
   add("range of a short end", EINVAL, {Ranges()}, {Key(low), KeyEnd("abce")});
-  add("catch-all with key end", EINVAL, {Ranges()}, {Flags(2), KeyEnd(high)});
+  add("catch-all with key end", EINVAL, {Ranges()}, {ElementFlags(2), KeyEnd(high)});
   add("user data of 254", 0, {Plain()}, {Key("abcd"), Attr(kElementUserdata, Bytes(254))});
   add("user data of 255", EINVAL, {Plain()}, {Key("abcd"), Attr(kElementUserdata, Bytes(255))});
   add("user data of 256", 0, {Plain()}, {Key("abcd"), Attr(kElementUserdata, Bytes(256))});
   add("user data of 257", ERANGE, {Plain()}, {Key("abcd"), Attr(kElementUserdata, Bytes(257))});
-  add("user data of an end", EINVAL, {Kind(nft::kSetInterval)}, {Flags(1), Key("abcd"), Attr(kElementUserdata, "a")});
+  add("user data of an end", EINVAL, {Kind(nft::kSetInterval)},
+      {ElementFlags(1), Key("abcd"), Attr(kElementUserdata, "a")});
 }
 
 void AddDataCases(std::vector<Case>& cases) {
-  const Adder add{cases};
+  const ElementAdder add{cases};
   const Message base = ChainMessage(kIp, {Str(kChainName, "b"), Nest(kChainHook, {U32(1, 1), U32(2, 0)})});
   const Message counter = ObjectMessage(kIp, "o", 1, {});
   const std::string key = Key("abcd");
@@ -97,8 +96,8 @@ void AddDataCases(std::vector<Case>& cases) {
   add("short map data", EINVAL, {Map()}, {key, Value(kElementData, "wxy")});
   add("verdict in a data map", EINVAL, {Map()}, {key, Verdict(kElementData, 1)});
   add("data in a plain set", EINVAL, {Plain()}, {key, Value(kElementData, "wxyz")});
-  add("data of an end", EINVAL, {IntervalMap()}, {key, Flags(1), Value(kElementData, "wxyz")});
-  add("end without data in a map", 0, {IntervalMap()}, {key, Flags(1)});
+  add("data of an end", EINVAL, {IntervalMap()}, {key, ElementFlags(1), Value(kElementData, "wxyz")});
+  add("end without data in a map", 0, {IntervalMap()}, {key, ElementFlags(1)});
   for (const int code : {0, 1, -1, -2, -5}) add("verdict", 0, {Verdicts()}, {key, Verdict(kElementData, code)});
   for (const int code : {2, 3, -6, -3}) add("bad verdict", EINVAL, {Verdicts()}, {key, Verdict(kElementData, code)});
   add("value in a verdict map", EINVAL, {Verdicts()}, {key, Value(kElementData, "wxyz")});
@@ -112,7 +111,7 @@ void AddDataCases(std::vector<Case>& cases) {
 }
 
 void AddTimeoutAndExpressionCases(std::vector<Case>& cases) {
-  const Adder add{cases};
+  const ElementAdder add{cases};
   const std::string key = Key("abcd");
   const Message timed = Kind(nft::kSetTimeout), fixed = Kind(nft::kSetTimeout, {U64(kSetTimeoutMs, 8000)});
   const auto timeout = [](uint64_t ms) { return U64(kElementTimeout, ms); };
@@ -127,7 +126,7 @@ void AddTimeoutAndExpressionCases(std::vector<Case>& cases) {
   add("timeout 0", 0, {fixed}, {key, timeout(0)});
   add("timeout of the set", 0, {fixed}, {key, timeout(8000)});
   add("timeout beyond time", ERANGE, {timed}, {key, timeout(uint64_t{1} << 63)});
-  add("timeout of an end", EINVAL, {Kind(nft::kSetTimeout | nft::kSetInterval)}, {key, Flags(1), timeout(8000)});
+  add("timeout of an end", EINVAL, {Kind(nft::kSetTimeout | nft::kSetInterval)}, {key, ElementFlags(1), timeout(8000)});
   const std::string counter = Expr("counter", {}), last = Expr("last", {});
   const auto single = [](const char* name, Parts data = {}) {
     return Nest(kElementExpr, {Str(kExprName, name), Nest(kExprData, data)});
@@ -138,10 +137,10 @@ void AddTimeoutAndExpressionCases(std::vector<Case>& cases) {
   add("two expressions", 0, {Plain()}, {key, list({counter, last})});
   add("three expressions", E2BIG, {Plain()}, {key, list({counter, last, counter})});
   add("expression item of number 2", EINVAL, {Plain()}, {key, list({Nest(2, {Str(1, "counter")})})});
-  add("expression of an end", EINVAL, {Kind(nft::kSetInterval)}, {key, Flags(1), single("counter")});
+  add("expression of an end", EINVAL, {Kind(nft::kSetInterval)}, {key, ElementFlags(1), single("counter")});
   add("declared expressions", 0, {Declaring({counter, last})}, {key});
   add("declared expressions, none for an end", 0,
-      {Kind(nft::kSetInterval | nft::kSetExpr, {Nest(kSetExpressions, {counter})})}, {key, Flags(1)});
+      {Kind(nft::kSetInterval | nft::kSetExpr, {Nest(kSetExpressions, {counter})})}, {key, ElementFlags(1)});
   add("declared expression repeated", 0, {Declaring({counter})}, {key, single("counter")});
   add("declared expression in a list", 0, {Declaring({counter})}, {key, list({counter})});
   add("other expression than declared", EOPNOTSUPP, {Declaring({counter})}, {key, single("last")});

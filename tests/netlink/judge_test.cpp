@@ -59,8 +59,6 @@ std::vector<uint16_t> LeftOut(MessageType kind) {
   }
 }
 
-std::string ErrorText(int error) { return error == 0 ? "ok" : std::strerror(error); }
-
 // The table and chain that every case starts from, and the case.
 std::vector<Message> Messages(const Case& item) {
   const Family family = item.last.family;

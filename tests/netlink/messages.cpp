@@ -1,5 +1,7 @@
 #include "tests/netlink/messages.h"
 
+#include <cstring>
+
 #include "lib/netlink/attributes.h"
 
 namespace nftjit::netlink {
@@ -84,6 +86,12 @@ Case RuleCase(std::string name, int error, Family family, const std::vector<std:
               std::vector<Message> setup) {
   return {std::move(name), std::move(setup), RuleMessage(family, expressions), error};
 }
+std::string ErrorText(int error) { return error == 0 ? "ok" : std::strerror(error); }
+
+void RuleAdder::operator()(const std::string& name, int error, const std::string& expression) const {
+  cases.push_back(RuleCase(name + " in " + std::string(nft::Name(family)), error, family, {FillAll(), expression}));
+}
+
 std::string Imm(uint32_t reg, std::string_view bytes) { return Expr("immediate", {U32(1, reg), Value(2, bytes)}); }
 std::string Fill(uint32_t reg) { return Imm(reg, Bytes(16)); }
 std::string FillAll() { return Fill(1) + Fill(2) + Fill(3) + Fill(4); }

@@ -47,6 +47,7 @@ struct Case {
 };
 
 using nft::Family;
+inline constexpr Family kIp = Family::kIp;
 
 Message TableMessage(Family family, Parts attributes);                            // With NAME "t".
 Message ChainMessage(Family family, Parts attributes);                            // With TABLE "t".
@@ -59,11 +60,18 @@ Message FlowtableMessage(Family family, Parts attributes);  // With TABLE "t", N
 // A case whose last message is a rule.
 Case RuleCase(std::string name, int error, Family family, const std::vector<std::string>& expressions,
               std::vector<Message> setup = {});
+// Adds cases of one expression in a rule.
+struct RuleAdder {
+  std::vector<Case>& cases;
+  Family family = Family::kIp;
+  void operator()(const std::string& name, int error, const std::string& expression) const;
+};
 // Immediates: `bytes` into register `reg`; 16 bytes into one; 16 bytes into each of the four.
 std::string Imm(uint32_t reg, std::string_view bytes);
 std::string Fill(uint32_t reg = 1);
 std::string FillAll();
 
+std::string ErrorText(int error);  // "ok" for 0.
 // The whole bytes of a message, nlmsghdr first.
 std::string ToBytes(const Message& message);
 

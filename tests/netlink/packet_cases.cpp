@@ -6,14 +6,6 @@
 namespace nftjit::netlink {
 namespace {
 
-struct Adder {
-  std::vector<Case>& cases;
-  Family family = Family::kIp;
-  void operator()(const std::string& name, int error, const std::string& expression) const {
-    cases.push_back(RuleCase(name + " in " + std::string(nft::Name(family)), error, family, {FillAll(), expression}));
-  }
-};
-
 std::string Payload(Parts attributes) { return Expr("payload", attributes); }
 std::string Load(uint32_t base, uint32_t offset, uint32_t len) {
   return Payload({U32(1, 1), U32(2, base), U32(3, offset), U32(4, len)});
@@ -24,7 +16,7 @@ std::string Store(uint32_t base, uint32_t len, Parts rest = {}) {
   return Payload({all});
 }
 
-void AddPayloadCases(const Adder& add) {
+void AddPayloadCases(const RuleAdder& add) {
   for (uint32_t base = 0; base <= 3; ++base) add("payload base " + std::to_string(base), 0, Load(base, 2, 2));
   add("payload base 4", EOPNOTSUPP, Load(4, 0, 2));
   add("payload base 5", EOPNOTSUPP, Load(5, 0, 2));
@@ -60,7 +52,7 @@ std::string InnerPayload(uint32_t base) {
 }
 std::string InnerMeta(uint32_t key) { return Nest(5, {Str(1, "meta"), Nest(2, {U32(1, 1), U32(2, key)})}); }
 
-void AddInnerCases(const Adder& add) {
+void AddInnerCases(const RuleAdder& add) {
   for (const uint32_t base : {0U, 1U, 2U, 4U}) {
     add("inner payload base " + std::to_string(base), 0, Inner(1, 15, 8, InnerPayload(base)));
   }
@@ -83,7 +75,7 @@ void AddInnerCases(const Adder& add) {
 
 void AddMetaCases(std::vector<Case>& cases) {
   for (const Family family : {Family::kIp, Family::kInet, Family::kArp, Family::kNetdev, Family::kBridge}) {
-    const Adder add{cases, family};
+    const RuleAdder add{cases, family};
     for (uint32_t key = 0; key <= 40; ++key) {
       const bool set_only = key == 12 || key == 35;
       const bool bridge = key == 17 || key == 18 || key == 28 || key == 29 || key >= 36;
@@ -96,7 +88,7 @@ void AddMetaCases(std::vector<Case>& cases) {
       add("meta set " + std::to_string(key), stored ? 0 : EOPNOTSUPP, Expr("meta", {U32(3, 1), U32(2, key)}));
     }
   }
-  const Adder add{cases};
+  const RuleAdder add{cases};
   add("meta without key", EINVAL, Expr("meta", {U32(1, 1)}));
   add("meta with both registers", EINVAL, Expr("meta", {U32(1, 1), U32(2, 3), U32(3, 1)}));
   add("meta without register", EINVAL, Expr("meta", {U32(2, 3)}));
@@ -112,7 +104,7 @@ void AddCtCases(std::vector<Case>& cases) {
   const auto store = [](uint32_t key, const std::string& direction) {
     return Expr("ct", {U32(4, 1), U32(2, key), direction});
   };
-  const Adder add{cases};
+  const RuleAdder add{cases};
   for (uint32_t key = 0; key <= 25; ++key) {
     const bool loadable = key != 18 && key <= 23;
     const bool required = key == 8 || key == 9 || key == 11 || key == 12 || (key >= 19 && key <= 22);
@@ -133,12 +125,12 @@ void AddCtCases(std::vector<Case>& cases) {
   add("ct with both registers", EINVAL, Expr("ct", {U32(1, 1), U32(2, 3), U32(4, 1)}));
   add("ct key 256", ERANGE, load(256, ""));
   for (const Family family : {Family::kIp6, Family::kInet}) {
-    const Adder other{cases, family};
+    const RuleAdder other{cases, family};
     other("ct src", 0, load(8, U8(3, 1)));
     other("ct src", ERANGE, Expr("ct", {U32(1, 21), U32(2, 8), U8(3, 1)}));
   }
   for (const Family family : {Family::kArp, Family::kNetdev}) {
-    const Adder other{cases, family};
+    const RuleAdder other{cases, family};
     other("ct state", EPROTO, load(0, ""));
     other("ct mark set", EPROTO, store(3, ""));
     other("ct zone set", EPROTO, store(17, ""));
@@ -152,7 +144,7 @@ std::string ExthdrLoad(uint32_t op, uint8_t type, uint32_t offset, uint32_t len,
 }
 
 void AddExthdrCases(std::vector<Case>& cases) {
-  const Adder add{cases};
+  const RuleAdder add{cases};
   add("exthdr without op", 0, Exthdr({U32(1, 1), U8(2, 0), U32(3, 1), U32(4, 1)}));
   for (const uint32_t op : {0U, 1U, 3U}) add("exthdr op " + std::to_string(op), 0, ExthdrLoad(op, 3, 1, 2));
   add("exthdr op 5", EOPNOTSUPP, ExthdrLoad(5, 3, 1, 2));
@@ -161,8 +153,8 @@ void AddExthdrCases(std::vector<Case>& cases) {
     add("ip option " + std::to_string(type), 0, ExthdrLoad(2, type, 0, 1));
   }
   add("ip option 1", EOPNOTSUPP, ExthdrLoad(2, 1, 0, 1));
-  Adder{cases, Family::kIp6}("ip option 7", EOPNOTSUPP, ExthdrLoad(2, 7, 0, 1));
-  Adder{cases, Family::kArp}("ip option 7", 0, ExthdrLoad(2, 7, 0, 1));
+  RuleAdder{cases, Family::kIp6}("ip option 7", EOPNOTSUPP, ExthdrLoad(2, 7, 0, 1));
+  RuleAdder{cases, Family::kArp}("ip option 7", 0, ExthdrLoad(2, 7, 0, 1));
   add("exthdr len 0", EINVAL, ExthdrLoad(1, 3, 0, 0));
   add("exthdr len 65", ERANGE, ExthdrLoad(1, 3, 0, 65));
   add("exthdr len 256", ERANGE, ExthdrLoad(1, 3, 0, 256));
@@ -190,7 +182,7 @@ void AddExthdrCases(std::vector<Case>& cases) {
 }
 
 void AddRouteCases(std::vector<Case>& cases) {
-  const Adder add{cases};
+  const RuleAdder add{cases};
   for (uint32_t key = 0; key <= 4; ++key) {
     add("rt " + std::to_string(key), 0, Expr("rt", {U32(1, 1), U32(2, key)}));
   }
@@ -212,12 +204,12 @@ void AddRouteCases(std::vector<Case>& cases) {
   }
   add("fib result 0", EOPNOTSUPP, fib(0, 1));
   add("fib result 4", EOPNOTSUPP, fib(4, 1));
-  for (const Family family : {Family::kArp, Family::kBridge}) Adder{cases, family}("fib", ENOENT, fib(1, 1));
-  Adder{cases, Family::kNetdev}("fib", 0, fib(1, 1));
+  for (const Family family : {Family::kArp, Family::kBridge}) RuleAdder{cases, family}("fib", ENOENT, fib(1, 1));
+  RuleAdder{cases, Family::kNetdev}("fib", 0, fib(1, 1));
 }
 
 void AddSocketCases(std::vector<Case>& cases) {
-  const Adder add{cases};
+  const RuleAdder add{cases};
   for (uint32_t key = 0; key <= 2; ++key) {
     add("socket " + std::to_string(key), 0, Expr("socket", {U32(1, key), U32(2, 1)}));
     add("socket with level " + std::to_string(key), 0, Expr("socket", {U32(1, key), U32(2, 1), U32(3, 1)}));
@@ -226,7 +218,7 @@ void AddSocketCases(std::vector<Case>& cases) {
   add("socket cgroupv2 level 256", ERANGE, Expr("socket", {U32(1, 3), U32(2, 1), U32(3, 256)}));
   add("socket cgroupv2 without level", EINVAL, Expr("socket", {U32(1, 3), U32(2, 1)}));
   add("socket 4", EOPNOTSUPP, Expr("socket", {U32(1, 4), U32(2, 1)}));
-  Adder{cases, Family::kArp}("socket", EOPNOTSUPP, Expr("socket", {U32(1, 0), U32(2, 1)}));
+  RuleAdder{cases, Family::kArp}("socket", EOPNOTSUPP, Expr("socket", {U32(1, 0), U32(2, 1)}));
   add("osf", 0, Expr("osf", {U32(1, 1)}));
   add("osf with all", 0, Expr("osf", {U32(1, 1), U8(2, 2), U32(3, 1)}));
   add("osf ttl 3", EINVAL, Expr("osf", {U32(1, 1), U8(2, 3)}));
@@ -241,8 +233,8 @@ void AddSocketCases(std::vector<Case>& cases) {
   add("xfrm dir 2", EINVAL, xfrm(5, 2, 0));
   add("xfrm spnum 6", ERANGE, xfrm(5, 0, 6));
   add("xfrm without spnum", 0, Expr("xfrm", {U32(1, 1), U32(2, 5), U8(3, 0)}));
-  Adder{cases, Family::kBridge}("xfrm", EOPNOTSUPP, xfrm(5, 0, 0));
-  const Adder netdev{cases, Family::kNetdev};
+  RuleAdder{cases, Family::kBridge}("xfrm", EOPNOTSUPP, xfrm(5, 0, 0));
+  const RuleAdder netdev{cases, Family::kNetdev};
   const auto tunnel = [](uint32_t key, uint32_t mode) {
     return Expr("tunnel", {U32(1, key), U32(2, 1), U32(3, mode)});
   };
@@ -258,8 +250,8 @@ void AddSocketCases(std::vector<Case>& cases) {
 
 std::vector<Case> PacketCases() {
   std::vector<Case> cases;
-  AddPayloadCases(Adder{cases});
-  AddInnerCases(Adder{cases});
+  AddPayloadCases(RuleAdder{cases});
+  AddInnerCases(RuleAdder{cases});
   AddMetaCases(cases);
   AddCtCases(cases);
   AddExthdrCases(cases);

@@ -6,18 +6,10 @@
 namespace nftjit::netlink {
 namespace {
 
-struct Adder {
-  std::vector<Case>& cases;
-  Family family = Family::kIp;
-  void operator()(const std::string& name, int error, const std::string& expression) const {
-    cases.push_back(RuleCase(name + " in " + std::string(nft::Name(family)), error, family, {FillAll(), expression}));
-  }
-};
-
 constexpr uint64_t kBig = uint64_t{1} << 63;
 
 void AddStatefulCases(std::vector<Case>& cases) {
-  const Adder add{cases};
+  const RuleAdder add{cases};
   add("counter", 0, Expr("counter", {}));
   add("counter with values", 0, Expr("counter", {U64(1, 5), U64(2, 6)}));
   add("counter too short", ERANGE, Expr("counter", {U32(1, 5)}));
@@ -51,13 +43,13 @@ void AddStatefulCases(std::vector<Case>& cases) {
   add("connlimit inverted", 0, Expr("connlimit", {U32(1, 5), U32(2, 1)}));
   add("connlimit without count", EINVAL, Expr("connlimit", {}));
   add("connlimit flags 2", EOPNOTSUPP, Expr("connlimit", {U32(1, 5), U32(2, 2)}));
-  Adder{cases, Family::kNetdev}("connlimit", EPROTO, Expr("connlimit", {U32(1, 5)}));
+  RuleAdder{cases, Family::kNetdev}("connlimit", EPROTO, Expr("connlimit", {U32(1, 5)}));
   add("last", 0, Expr("last", {}));
   add("last never", 0, Expr("last", {U32(1, 0), U64(2, 4000)}));
   add("last beyond time", ERANGE, Expr("last", {U32(1, 1), U64(2, ~uint64_t{0})}));
 }
 
-void AddNumberCases(const Adder& add) {
+void AddNumberCases(const RuleAdder& add) {
   const auto numgen = [](uint32_t modulus, uint32_t type, uint32_t offset) {
     return Expr("numgen", {U32(1, 1), U32(2, modulus), U32(3, type), U32(4, offset)});
   };
@@ -84,7 +76,7 @@ void AddNumberCases(const Adder& add) {
   add("symhash without modulus", EINVAL, Expr("hash", {U32(2, 1), U32(7, 1)}));
 }
 
-void AddLogCases(const Adder& add) {
+void AddLogCases(const RuleAdder& add) {
   add("log", 0, Expr("log", {}));
   add("log with all of a level", 0, Expr("log", {Str(2, "hello"), U32(5, 6), U32(6, 0x2f)}));
   add("log with all of a group", 0, Expr("log", {Str(2, "hello"), U16(1, 3), U32(3, 96), U16(4, 5)}));
@@ -102,7 +94,7 @@ void AddLogCases(const Adder& add) {
 void AddRejectCases(std::vector<Case>& cases) {
   const auto reject = [](uint32_t type, uint8_t code) { return Expr("reject", {U32(1, type), U8(2, code)}); };
   for (const Family family : {Family::kIp, Family::kInet, Family::kNetdev}) {
-    const Adder add{cases, family};
+    const RuleAdder add{cases, family};
     add("reject icmp", 0, reject(0, 3));
     add("reject icmp 255", 0, reject(0, 255));
     add("reject tcp reset", 0, Expr("reject", {U32(1, 1)}));
@@ -113,14 +105,14 @@ void AddRejectCases(std::vector<Case>& cases) {
     add("reject without code", EINVAL, Expr("reject", {U32(1, 0)}));
     add("reject without type", EINVAL, Expr("reject", {U8(2, 0)}));
   }
-  Adder{cases, Family::kArp}("reject", ENOENT, reject(0, 3));
+  RuleAdder{cases, Family::kArp}("reject", ENOENT, reject(0, 3));
 }
 
 void AddNatCases(std::vector<Case>& cases) {
   const auto nat = [](uint32_t type, uint32_t family, const std::string& rest) {
     return Expr("nat", {U32(1, type), U32(2, family), rest});
   };
-  const Adder add{cases};
+  const RuleAdder add{cases};
   add("snat", 0, nat(0, 2, U32(3, 1)));
   add("dnat with all", 0, nat(1, 2, U32(3, 1) + U32(4, 2) + U32(5, 3) + U32(6, 4) + U32(7, 0x7c)));
   add("dnat port", 0, nat(1, 2, U32(5, 3)));
@@ -129,15 +121,15 @@ void AddNatCases(std::vector<Case>& cases) {
   add("nat flags 0x80", EINVAL, nat(0, 2, U32(3, 1) + U32(7, 0x80)));
   add("nat type 2", EOPNOTSUPP, nat(2, 2, U32(3, 1)));
   add("nat of ip6", EOPNOTSUPP, nat(0, 10, U32(3, 1)));
-  const Adder inet{cases, Family::kInet};
+  const RuleAdder inet{cases, Family::kInet};
   inet("nat of ip", 0, nat(0, 2, U32(3, 1)));
   inet("nat of ip6", 0, nat(0, 10, U32(3, 1)));
   inet("nat of ip6 past the registers", ERANGE, nat(0, 10, U32(3, 21)));
   inet("nat of inet", EAFNOSUPPORT, nat(0, 1, U32(3, 1)));
   inet("nat port of inet", 0, nat(0, 1, U32(5, 1)));
-  Adder{cases, Family::kArp}("nat of ip", EOPNOTSUPP, nat(0, 2, U32(3, 1)));
+  RuleAdder{cases, Family::kArp}("nat of ip", EOPNOTSUPP, nat(0, 2, U32(3, 1)));
   for (const Family family : {Family::kIp, Family::kIp6, Family::kInet}) {
-    const Adder each{cases, family};
+    const RuleAdder each{cases, family};
     each("masq", 0, Expr("masq", {}));
     each("masq with all", 0, Expr("masq", {U32(1, 4), U32(2, 1), U32(3, 2)}));
     each("masq with a maximum only", 0, Expr("masq", {U32(3, 2)}));
@@ -148,13 +140,13 @@ void AddNatCases(std::vector<Case>& cases) {
     each("redir flags 0x80", EINVAL, Expr("redir", {U32(3, 0x80)}));
   }
   for (const Family family : {Family::kArp, Family::kBridge, Family::kNetdev}) {
-    Adder{cases, family}("masq", ENOENT, Expr("masq", {}));
-    Adder{cases, family}("redir", ENOENT, Expr("redir", {}));
+    RuleAdder{cases, family}("masq", ENOENT, Expr("masq", {}));
+    RuleAdder{cases, family}("redir", ENOENT, Expr("redir", {}));
   }
 }
 
 void AddForwardCases(std::vector<Case>& cases) {
-  const Adder ip{cases}, ip6{cases, Family::kIp6}, inet{cases, Family::kInet}, netdev{cases, Family::kNetdev};
+  const RuleAdder ip{cases}, ip6{cases, Family::kIp6}, inet{cases, Family::kInet}, netdev{cases, Family::kNetdev};
   ip("dup", 0, Expr("dup", {U32(1, 1)}));
   ip("dup with a device", 0, Expr("dup", {U32(1, 1), U32(2, 2)}));
   ip("dup without address", EINVAL, Expr("dup", {U32(2, 1)}));
@@ -184,25 +176,25 @@ void AddForwardCases(std::vector<Case>& cases) {
   netdev("tproxy", EOPNOTSUPP, tproxy(2, U32(3, 1)));
 }
 
-void AddOtherCases(std::vector<Case>& cases) {
-  const Adder ip{cases};
+void AddOtherStatementCases(std::vector<Case>& cases) {
+  const RuleAdder ip{cases};
   ip("synproxy", 0, Expr("synproxy", {U16(1, 1460), U8(2, 7), U32(3, 15)}));
   ip("synproxy of nothing", 0, Expr("synproxy", {}));
   ip("synproxy flags 16", EOPNOTSUPP, Expr("synproxy", {U32(3, 16)}));
-  Adder{cases, Family::kArp}("synproxy", EPROTO, Expr("synproxy", {}));
+  RuleAdder{cases, Family::kArp}("synproxy", EPROTO, Expr("synproxy", {}));
   const std::string comment = Expr("match", {Str(1, "comment"), U32(2, 0), Attr(3, Bytes(256, '\0'))});
   for (const Family family : {Family::kIp, Family::kIp6, Family::kInet, Family::kNetdev}) {
-    Adder{cases, family}("match", 0, comment);
+    RuleAdder{cases, family}("match", 0, comment);
   }
-  Adder{cases, Family::kArp}("match", EINVAL, comment);
+  RuleAdder{cases, Family::kArp}("match", EINVAL, comment);
   ip("match without rev", EINVAL, Expr("match", {Str(1, "comment"), Attr(3, Bytes(256, '\0'))}));
   ip("match without info", EINVAL, Expr("match", {Str(1, "comment"), U32(2, 0)}));
   const std::string mark = Expr("target", {Str(1, "MARK"), U32(2, 2), Attr(3, Bytes(8, '\0'))});
-  for (const Family family : {Family::kIp, Family::kArp}) Adder{cases, family}("target", 0, mark);
-  Adder{cases, Family::kInet}("target", ENOENT, mark);
-  Adder{cases, Family::kNetdev}("target", ENOENT, mark);
+  for (const Family family : {Family::kIp, Family::kArp}) RuleAdder{cases, family}("target", 0, mark);
+  RuleAdder{cases, Family::kInet}("target", ENOENT, mark);
+  RuleAdder{cases, Family::kNetdev}("target", ENOENT, mark);
   for (const Family family : {Family::kIp, Family::kArp, Family::kBridge, Family::kNetdev}) {
-    Adder{cases, family}("notrack", 0, Expr("notrack", {}));
+    RuleAdder{cases, family}("notrack", 0, Expr("notrack", {}));
   }
 }
 
@@ -211,12 +203,12 @@ void AddOtherCases(std::vector<Case>& cases) {
 std::vector<Case> StatementCases() {
   std::vector<Case> cases;
   AddStatefulCases(cases);
-  AddNumberCases(Adder{cases});
-  AddLogCases(Adder{cases});
+  AddNumberCases(RuleAdder{cases});
+  AddLogCases(RuleAdder{cases});
   AddRejectCases(cases);
   AddNatCases(cases);
   AddForwardCases(cases);
-  AddOtherCases(cases);
+  AddOtherStatementCases(cases);
   return cases;
 }
 

@@ -14,8 +14,6 @@
 namespace nftjit::netlink {
 namespace {
 
-std::string ErrorText(int error) { return error == 0 ? "ok" : std::strerror(error); }
-
 struct Place {
   Family family;
   uint8_t hook;

@@ -7,8 +7,6 @@
 namespace nftjit::testing {
 namespace {
 
-const QuirkSite kIpv6Early{Family::kIp6, nft::kPrerouting, -350};
-
 Bytes TcpWith(std::string_view options) { return Stack(Ipv4()) / Tcp().Options(FromHex(options)); }
 nft::Expression Option(uint8_t kind, uint8_t offset, uint8_t len) {
   return Exthdr(ExthdrOp::kTcpOption, kind, offset, len, R1);

@@ -7,7 +7,6 @@
 namespace nftjit::testing {
 namespace {
 
-const QuirkSite kIpv6Early{Family::kIp6, nft::kPrerouting, -350};
 const QuirkSite kIngress{Family::kNetdev, nft::kNetdevIngress, 0};
 
 nft::Expression L4proto() { return Meta(MetaKey::kL4proto, R1); }

@@ -31,6 +31,8 @@ struct QuirkSite {
   int32_t priority = -300;
   Topology topology = Topology::kRouted;
 };
+// IPv6, before conntrack puts fragments together.
+inline const QuirkSite kIpv6Early{nft::Family::kIp6, nft::kPrerouting, -350};
 
 class Quirk {
  public:

@@ -10,9 +10,6 @@
 namespace nftjit::testing {
 namespace {
 
-using nft::Family;
-using nft::VerdictCode;
-
 constexpr std::string_view kProbeTable = "nftjit_probe";
 constexpr std::string_view kFirst = "first_", kLast = "last_", kFact = "fact_";
 
@@ -60,10 +57,11 @@ Interface Describe(std::string_view name, uint32_t index, bool ethernet) {
 // Adds the two probe chains of a hook. What passed the last one goes on or ends there.
 void AddProbes(RulesetBuilder& rules, Station station, uint8_t hook, bool ends, const std::string& device = {}) {
   const std::string name(Name(station));
-  const nft::Handle first = rules.BaseChain(std::string(kFirst) + name, hook, INT_MIN, VerdictCode::kAccept, device);
+  const nft::Handle first =
+      rules.BaseChain(std::string(kFirst) + name, hook, INT_MIN, nft::VerdictCode::kAccept, device);
   rules.Rule(first, {Count()});
   const nft::Handle last = rules.BaseChain(std::string(kLast) + name, hook, INT_MAX,
-                                           ends ? VerdictCode::kDrop : VerdictCode::kAccept, device);
+                                           ends ? nft::VerdictCode::kDrop : nft::VerdictCode::kAccept, device);
   rules.Rule(last, {Count()});
 }
 
@@ -149,17 +147,17 @@ absl::Status LiveKernel::OpenDevices(bool ethernet) {
 absl::Status LiveKernel::LoadProbes() {
   RulesetBuilder rules;
   const std::string name(kProbeTable);
-  rules.Table(Family::kNetdev, name);
+  rules.Table(nft::Family::kNetdev, name);
   AddProbes(rules, Station::kIngress, nft::kNetdevIngress, false, options_.input_name);
   AddProbes(rules, Station::kEgress, nft::kNetdevEgress, true, options_.output_name);
-  rules.Table(Family::kInet, name);
-  rules.BaseChain("silence", nft::kOutput, INT_MIN, VerdictCode::kDrop);
+  rules.Table(nft::Family::kInet, name);
+  rules.BaseChain("silence", nft::kOutput, INT_MIN, nft::VerdictCode::kDrop);
   if (options_.topology == Topology::kBridged) {
-    rules.Table(Family::kBridge, name);
+    rules.Table(nft::Family::kBridge, name);
   } else if (options_.topology == Topology::kRoutedEthernet) {
-    rules.Table(Family::kArp, name);
+    rules.Table(nft::Family::kArp, name);
     AddProbes(rules, Station::kArpInput, nft::kArpInput, true);
-    rules.Table(Family::kInet, name + "2");
+    rules.Table(nft::Family::kInet, name + "2");
   }
   AddProbes(rules, Station::kPrerouting, nft::kPrerouting, false);
   AddProbes(rules, Station::kInput, nft::kInput, true);
@@ -189,7 +187,7 @@ absl::Status LiveKernel::Unload() { return Load({}); }
 
 absl::Status LiveKernel::Baseline() {
   std::vector<CounterPlace> all;
-  if (absl::Status status = ReadCounters(*socket_, Family::kUnspec, &before_, &all); !status.ok()) return status;
+  if (absl::Status status = ReadCounters(*socket_, nft::Family::kUnspec, &before_, &all); !status.ok()) return status;
   places_.clear();
   slots_.clear();
   for (CounterPlace& place : all) {
@@ -233,7 +231,7 @@ void LiveKernel::ReadFact(size_t number, Observation& seen) const {
 absl::StatusOr<Observation> LiveKernel::Inject(ByteSpan packet) {
   Observation seen;
   seen.accepted_by_device = input_device_.Inject(packet);
-  if (absl::Status status = ReadCounters(*socket_, Family::kUnspec, &now_); !status.ok()) return status;
+  if (absl::Status status = ReadCounters(*socket_, nft::Family::kUnspec, &now_); !status.ok()) return status;
   if (now_.size() != slots_.size()) return absl::InternalError("the kernel's rules changed under the test");
   seen.counters.resize(places_.size());
   for (size_t i = 0; i < now_.size(); ++i) {

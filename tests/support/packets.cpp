@@ -17,13 +17,13 @@ template <class Container>
 void Append(Bytes& to, const Container& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
-void Append16(Bytes& to, uint32_t value) {
+void AppendBig16(Bytes& to, uint32_t value) {
   to.push_back(static_cast<uint8_t>(value >> 8));
   to.push_back(static_cast<uint8_t>(value));
 }
 void Append32(Bytes& to, uint32_t value) {
-  Append16(to, value >> 16);
-  Append16(to, value & 0xffff);
+  AppendBig16(to, value >> 16);
+  AppendBig16(to, value & 0xffff);
 }
 Bytes PaddedTo(Bytes bytes, size_t unit) {
   bytes.resize((bytes.size() + unit - 1) / unit * unit);
@@ -84,21 +84,21 @@ struct Builder {
     Bytes out;
     Append(out, layer.dst);
     Append(out, layer.src);
-    Append16(out, layer.type.value_or(next.ethertype));
+    AppendBig16(out, layer.type.value_or(next.ethertype));
     Append(out, payload);
     return out;
   }
   // Called with the tag in place: the layer in front wrote the TPID as its type.
   Bytes operator()(const Vlan& layer) const {
     Bytes out;
-    Append16(out, uint32_t{layer.pcp} << 13 | (layer.vid & 0xfffU));
-    Append16(out, layer.type.value_or(next.ethertype));
+    AppendBig16(out, uint32_t{layer.pcp} << 13 | (layer.vid & 0xfffU));
+    AppendBig16(out, layer.type.value_or(next.ethertype));
     Append(out, payload);
     return out;
   }
   Bytes operator()(const Arp& layer) const {
     Bytes out = {0, 1, 8, 0, 6, 4};
-    Append16(out, layer.operation);
+    AppendBig16(out, layer.operation);
     Append(out, layer.sender_mac);
     Append(out, layer.sender);
     Append(out, layer.target_mac);
@@ -110,12 +110,13 @@ struct Builder {
     const Bytes options = PaddedTo(layer.options, 4);
     const size_t header = 20 + options.size();
     Bytes out = {static_cast<uint8_t>(layer.version << 4 | (layer.header_words.value_or(header / 4) & 15)), layer.tos};
-    Append16(out, layer.total_length.value_or(header + payload.size()));
-    Append16(out, layer.id);
-    Append16(out, (layer.dont_fragment ? 0x4000U : 0U) | (layer.more_fragments ? 0x2000U : 0U) | layer.fragment_units);
+    AppendBig16(out, layer.total_length.value_or(header + payload.size()));
+    AppendBig16(out, layer.id);
+    AppendBig16(out,
+                (layer.dont_fragment ? 0x4000U : 0U) | (layer.more_fragments ? 0x2000U : 0U) | layer.fragment_units);
     out.push_back(layer.ttl);
     out.push_back(layer.protocol.value_or(next.protocol));
-    Append16(out, 0);
+    AppendBig16(out, 0);
     Append(out, layer.src);
     Append(out, layer.dst);
     Append(out, options);
@@ -126,7 +127,7 @@ struct Builder {
   Bytes operator()(const Ipv6& layer) const {
     Bytes out;
     Append32(out, uint32_t{layer.version} << 28 | uint32_t{layer.traffic_class} << 20 | (layer.flow_label & 0xfffff));
-    Append16(out, layer.payload_length.value_or(payload.size()));
+    AppendBig16(out, layer.payload_length.value_or(payload.size()));
     out.push_back(layer.next_header.value_or(next.protocol));
     out.push_back(layer.hop_limit);
     Append(out, layer.src);
@@ -146,7 +147,7 @@ struct Builder {
   }
   Bytes operator()(const Ipv6Fragment& layer) const {
     Bytes out = {layer.next_header.value_or(next.protocol), 0};
-    Append16(out, layer.offset_bytes | (layer.more_fragments ? 1U : 0U));
+    AppendBig16(out, layer.offset_bytes | (layer.more_fragments ? 1U : 0U));
     Append32(out, layer.id);
     Append(out, payload);
     return out;
@@ -154,13 +155,13 @@ struct Builder {
   Bytes operator()(const Tcp& layer) const {
     const Bytes options = PaddedTo(layer.options, 4);
     Bytes out;
-    Append16(out, layer.sport);
-    Append16(out, layer.dport);
+    AppendBig16(out, layer.sport);
+    AppendBig16(out, layer.dport);
     Append32(out, layer.seq);
     Append32(out, layer.ack);
     out.push_back(static_cast<uint8_t>(layer.header_words.value_or(5 + options.size() / 4) << 4));
     out.push_back(layer.flags);
-    Append16(out, layer.window);
+    AppendBig16(out, layer.window);
     Append32(out, 0);
     Append(out, options);
     Append(out, payload);
@@ -169,10 +170,10 @@ struct Builder {
   }
   Bytes operator()(const Udp& layer) const {
     Bytes out;
-    Append16(out, layer.sport);
-    Append16(out, layer.dport);
-    Append16(out, layer.length.value_or(8 + payload.size()));
-    Append16(out, 0);
+    AppendBig16(out, layer.sport);
+    AppendBig16(out, layer.dport);
+    AppendBig16(out, layer.length.value_or(8 + payload.size()));
+    AppendBig16(out, 0);
     Append(out, payload);
     const uint16_t sum = Transport(out, layer.protocol);
     StoreBig16(&out[6], layer.checksum.value_or(sum == 0 ? 0xffff : sum));

@@ -48,10 +48,10 @@ std::vector<Sample> Samples() {
   };
 }
 
-struct Facts {
+struct RandomFacts {
   Interface iif = MakeInterface("eth0", 7), oif = MakeInterface("veth1", 9);
   Conntrack ct;
-  explicit Facts(Random& random) {
+  explicit RandomFacts(Random& random) {
     iif.kind = {'v', 'e', 't', 'h'};
     iif.group = random.Below(3);
     ct.state = random.Pick({kCtNew, kCtEstablished, kCtRelated});
@@ -66,7 +66,7 @@ struct Facts {
   }
 };
 
-Packet MakePacket(const Sample& sample, const GuardedBytes& bytes, const Facts& facts, Random& random) {
+Packet MakePacket(const Sample& sample, const GuardedBytes& bytes, const RandomFacts& facts, Random& random) {
   Packet packet;
   packet.data = bytes.data();
   packet.length = static_cast<uint32_t>(bytes.size());
@@ -126,7 +126,7 @@ std::string Describe(const ir::Program& program, uint64_t seed, const Packet& pa
 
 void CompareRuns(const ir::Program& program, uint64_t seed, std::vector<std::unique_ptr<Machine>>& machines,
                  const Sample& sample, Random& random, Tally& tally) {
-  const Facts facts(random);
+  const RandomFacts facts(random);
   GuardedBytes bytes(sample.bytes);
   if (random.OneIn(2)) {  // Near misses.
     for (int i = 0; i < 3; ++i)

@@ -31,10 +31,10 @@ Bytes SamplePacket() {
          Raw("0123456789abcdefghijklmnopqrstuvwxyz");
 }
 
-struct Facts {
+struct FixedFacts {
   Interface iif = MakeInterface("eth0", 7);
   Conntrack ct;
-  Facts() {
+  FixedFacts() {
     ct.state = kCtEstablished;
     ct.has_entry = true;
     ct.mark = 0x11223344;
@@ -52,7 +52,7 @@ struct Facts {
 Observed RunText(const std::string& text, Bytes bytes = SamplePacket(), ir::ChainId chain = ir::ChainId(0)) {
   const ir::Program program = MustParse(text);
   const GuardedBytes guarded(bytes);
-  const Facts facts;
+  const FixedFacts facts;
   Observed first;
   for (unsigned map = 0; map < x86::kRegisterMaps; ++map) {
     for (const bool avx2 : {true, false}) {

@@ -18,7 +18,7 @@ constexpr size_t kLength = 4, kOrderMagic = 8, kLinkType = 8, kSnapLength = 12;
 constexpr uint16_t kRawIp = 101;
 
 // Where the descriptions of interfaces stand.
-struct Interface {
+struct Description {
   size_t at;
   bool swapped;  // Not in the byte order of this machine.
 };
@@ -32,8 +32,8 @@ T Load(const std::string& file, size_t at, bool swapped) {
 }
 
 // None if the file is not pcapng, is damaged or has simple packet blocks.
-std::vector<Interface> FindInterfaces(const std::string& file) {
-  std::vector<Interface> interfaces;
+std::vector<Description> FindInterfaces(const std::string& file) {
+  std::vector<Description> interfaces;
   bool swapped = false;
   for (size_t at = 0; file.size() - at >= kSmallestBlock;) {
     const auto type = Load<uint32_t>(file, at, swapped);  // A section's reads alike in both orders.
@@ -53,14 +53,14 @@ std::vector<Interface> FindInterfaces(const std::string& file) {
 }  // namespace
 
 void UniteInterfaces(std::string& file) {
-  const std::vector<Interface> interfaces = FindInterfaces(file);
+  const std::vector<Description> interfaces = FindInterfaces(file);
   if (interfaces.size() < 2) return;
-  const auto snap_length = [&](const Interface& it) { return Load<uint32_t>(file, it.at + kSnapLength, it.swapped); };
-  const auto differs = [&](const Interface& it) { return snap_length(it) != snap_length(interfaces.front()); };
+  const auto snap_length = [&](const Description& it) { return Load<uint32_t>(file, it.at + kSnapLength, it.swapped); };
+  const auto differs = [&](const Description& it) { return snap_length(it) != snap_length(interfaces.front()); };
   if (std::any_of(interfaces.begin(), interfaces.end(), differs)) {
-    for (const Interface& it : interfaces) std::memset(file.data() + it.at + kSnapLength, 0, sizeof(uint32_t));
+    for (const Description& it : interfaces) std::memset(file.data() + it.at + kSnapLength, 0, sizeof(uint32_t));
   }
-  for (const Interface& it : interfaces) {
+  for (const Description& it : interfaces) {
     if (Load<uint16_t>(file, it.at + kLinkType, it.swapped) != kRawIp) continue;
     file[it.at + kLinkType + (it.swapped ? 1 : 0)] = DLT_RAW;  // The high byte is 0 and stays.
   }
