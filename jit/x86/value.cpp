@@ -126,7 +126,8 @@ Condition Emitter::EmitValue(uint32_t row_index) {
     StoreRow(SlotOf(value), row);
   } else {
     EvaluateRow(ValueRegister(value), row);
-    if (chain_plan_->calls) a_.mov(qword_ptr(rsp, RegisterHome(home.index)), ValueRegister(value));
+    if (chain_plan_->calls)
+      a_.mov(qword_ptr(rsp, static_cast<int32_t>(RegisterHome(home.index))), ValueRegister(value));
   }
   return Condition::Constant(true);
 }

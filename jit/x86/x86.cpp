@@ -43,6 +43,7 @@ class X86Program : public CompiledProgram {
 
   [[nodiscard]] ChainEntry Entry(ir::ChainId chain) const override {
     const uint8_t* code = entries_[chain.index];
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): bytes become a function.
     return {reinterpret_cast<ChainFunction>(reinterpret_cast<uintptr_t>(code)), code};
   }
   [[nodiscard]] size_t code_bytes() const override { return arena_.bytes().size(); }

@@ -61,7 +61,8 @@ absl::StatusOr<std::string> FindProgram(const std::string& name) {
     path = name;
   } else {
     for (const std::string& directory : SearchPath()) {
-      path = directory + "/" + name;
+      path = directory;
+      path.append("/").append(name);
       if (IsExecutable(path)) break;
     }
   }

@@ -70,7 +70,7 @@ class Walk {
     std::string what = std::string(Name(body)) + " is not allowed at hook " +
                        std::string(HookName(table_.family, base_->base->hook)) + " of " +
                        std::string(Name(base_->base->type)) + " chain " + base_->name;
-    return Report(EOPNOTSUPP, at, std::move(what));
+    return Report(EOPNOTSUPP, at, what);
   }
 
   bool VisitMap(const At& at, unsigned level) {
@@ -111,7 +111,7 @@ class Walk {
     return found == sets_.end() ? nullptr : found->second;
   }
 
-  bool Report(int error, const At& at, std::string what) {
+  bool Report(int error, const At& at, const std::string& what) {
     std::string message = "rule " + std::to_string(at.rule.handle) + " of chain " + at.chain.name + ": ";
     if (at.map != nullptr) message += "an element of map " + at.map->name + " ";
     message += what;

@@ -14,7 +14,7 @@ class Bytes {
   Bytes() {}  // NOLINT(modernize-use-equals-default): leaves bytes_ as they are.
   explicit Bytes(ByteSpan bytes) : size_(bytes.size()) { std::copy(bytes.begin(), bytes.end(), bytes_); }
   Bytes(const Bytes& other) : Bytes(other.span()) {}
-  Bytes& operator=(const Bytes& other) {
+  Bytes& operator=(const Bytes& other) {  // NOLINT(bugprone-unhandled-self-assignment): copies onto itself, unharmed.
     size_ = other.size_;
     std::copy_n(other.bytes_, size_, bytes_);
     return *this;

@@ -48,7 +48,7 @@ class PassRunner {
     left_ -= rewrites;
     if (statistics_ != nullptr) statistics_->push_back({pass.name, rewrites, time.count()});
     if (options_.verify_each) {
-      if (const absl::Status status = ir::Verify(program_); !status.ok()) {
+      if (absl::Status status = ir::Verify(program_); !status.ok()) {
         return absl::InternalError(absl::StrCat("after ", View(pass.name), ": ", status.message()));
       }
     }
@@ -75,7 +75,7 @@ absl::Status Optimise(ir::Program& program, const PassOptions& options, std::vec
   Linearise(program);
   PassRunner runner(program, options, statistics);
   for (const Pass& pass : kPasses) {
-    if (const absl::Status status = runner.Run(pass); !status.ok()) return status;
+    if (absl::Status status = runner.Run(pass); !status.ok()) return status;
     if (is_last(pass)) break;
   }
   return absl::OkStatus();

@@ -67,8 +67,8 @@ class RuleRaiser {
         open.push_back(r);
         wants_unfragmented = wants_unfragmented || row.guard() == GuardKind::kUnfragmented;
         if (std::find(probes_.begin(), probes_.end(), r) == probes_.end()) continue;
-        if (const absl::Status status = Probe(row); !status.ok()) return status;
-      } else if (const absl::Status status = WriteRow(r); !status.ok()) {
+        if (absl::Status status = Probe(row); !status.ok()) return status;
+      } else if (absl::Status status = WriteRow(r); !status.ok()) {
         return status;
       }
     }
@@ -107,9 +107,9 @@ class RuleRaiser {
     }
     const absl::StatusOr<uint8_t> word = values_.Place(test.a);
     if (!word.ok()) return word.status();
-    const absl::Status status = test.c != UINT32_MAX || IsNativeOrder(test)
-                                    ? WritePreparedTest(test, *word)
-                                    : PutCompare(test, *word, ConstantOf(p_, test.b), value.length);
+    absl::Status status = test.c != UINT32_MAX || IsNativeOrder(test)
+                              ? WritePreparedTest(test, *word)
+                              : PutCompare(test, *word, ConstantOf(p_, test.b), value.length);
     values_.Release(test.a);
     return status;
   }
@@ -127,7 +127,7 @@ class RuleRaiser {
       from = Register::Word(*at);
     }
     if (IsNativeOrder(test)) PutSwap(from, Register::Word(*at), length);
-    const absl::Status status = PutCompare(test, *at, ConstantOf(p_, test.b), length);
+    absl::Status status = PutCompare(test, *at, ConstantOf(p_, test.b), length);
     if (*at != word) values_.Free(*at, WordsOf(length));
     return status;
   }
@@ -150,7 +150,7 @@ class RuleRaiser {
       std::copy_n(constant.data() + bound + run.offset, length, cut.data() + at);
     }
     if (IsNativeOrder(test)) PutSwap(Register::Word(*word), Register::Word(*word), length);
-    const absl::Status status = PutCompare(test, *word, cut.span(), length);
+    absl::Status status = PutCompare(test, *word, cut.span(), length);
     values_.Free(*word, WordsOf(length));
     values_.Release(test.a);
     return status;
@@ -201,7 +201,7 @@ class RuleRaiser {
         return absl::OkStatus();
       case Op::kSetMeta: {
         // What still needs the old value loads it now.
-        if (const absl::Status status = values_.PlaceMeta(row.key, r); !status.ok()) return status;
+        if (absl::Status status = values_.PlaceMeta(row.key, r); !status.ok()) return status;
         const absl::StatusOr<uint8_t> word = values_.Place(row.a);
         if (!word.ok()) return word.status();
         values_.Put(nft::MetaStore{Register::Word(*word), static_cast<nft::MetaKey>(row.key)});
@@ -307,10 +307,10 @@ absl::StatusOr<std::vector<nft::Expression>> RaiseRule(const ir::Program& progra
                                                        const ir::Item& item, const nft::Table& table) {
   // Two rounds: the first finds the guards that the loads written do not imply, the second writes loads for those.
   RuleRaiser raiser(program, chain, item, table, {});
-  if (const absl::Status status = raiser.Write(); !status.ok()) return status;
+  if (absl::Status status = raiser.Write(); !status.ok()) return status;
   if (raiser.unwritten().empty()) return raiser.TakeExpressions();
   RuleRaiser with_probes(program, chain, item, table, raiser.unwritten());
-  if (const absl::Status status = with_probes.Write(); !status.ok()) return status;
+  if (absl::Status status = with_probes.Write(); !status.ok()) return status;
   return with_probes.TakeExpressions();
 }
 

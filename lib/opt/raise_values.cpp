@@ -49,7 +49,7 @@ absl::StatusOr<uint8_t> ValueWriter::Place(uint32_t value) {
   if (const auto found = registers_.find(value); found != registers_.end()) return found->second;
   const std::optional<uint8_t> word = Take(WordsOf(p_.rows[value].length));
   if (!word) return NoInstruction("a rule with more than 64 bytes of values");
-  if (const absl::Status status = PlaceAt(value, *word); !status.ok()) return status;
+  if (absl::Status status = PlaceAt(value, *word); !status.ok()) return status;
   registers_[value] = *word;
   return *word;
 }
@@ -149,7 +149,7 @@ template <class PutFunction>
 absl::Status ValueWriter::WithOperand(uint32_t value, PutFunction&& put) {
   const absl::StatusOr<uint8_t> word = Place(value);
   if (!word.ok()) return word.status();
-  const absl::Status status = put(Register::Word(*word));
+  absl::Status status = put(Register::Word(*word));
   Release(value);
   return status;
 }
@@ -208,7 +208,7 @@ void ValueWriter::PutBitwise(Op op, Register sreg, Register dreg, ByteSpan const
 absl::Status ValueWriter::PlaceConcat(const Row& row, uint8_t word) {
   const size_t first = p_.rows[row.a].length;
   if (first % 4 != 0) return NoInstruction("a concatenation whose first part is not of whole words");
-  if (const absl::Status status = CopyTo(row.a, word); !status.ok()) return status;
+  if (absl::Status status = CopyTo(row.a, word); !status.ok()) return status;
   return CopyTo(row.b, static_cast<uint8_t>(word + first / 4));
 }
 
@@ -217,7 +217,7 @@ absl::Status ValueWriter::PlaceZext(const Row& row, uint8_t word) {
   if (words > first) {
     Bytes zeros;
     zeros.resize((words - first) * 4);
-    const absl::Status status = PlaceConstant(zeros.span(), static_cast<uint8_t>(word + first));
+    absl::Status status = PlaceConstant(zeros.span(), static_cast<uint8_t>(word + first));
     if (!status.ok()) return status;
   }
   return CopyTo(row.a, word);

@@ -103,6 +103,7 @@ std::vector<Client> Clients() {
            "iptables-nft -t raw -A PREROUTING -p udp --dport 53 -j CT --notrack",
            "iptables-nft -A INPUT -j nowhere",
            "iptables-nft -A nowhere -j ACCEPT",
+           // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one line of several commands.
            "iptables-nft -N x; iptables-nft -A x -j RETURN; iptables-nft -A INPUT -g x; iptables-nft -E x y; "
            "iptables-nft -X y; iptables-nft -S",
            "iptables-nft -P INPUT DROP; iptables-nft -A INPUT -j ACCEPT; iptables-nft -I INPUT 1 -s 192.0.2.1; "

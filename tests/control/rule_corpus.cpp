@@ -1,5 +1,6 @@
 #include "tests/control/rule_corpus.h"
 
+#include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
 
 #include <algorithm>
@@ -113,7 +114,7 @@ std::vector<CorpusCommand> MakeCommands(const Lines& lines) {
     for (const auto& [what, line] : lines.things) commands.push_back(DeclareThing(table, what, line));
     for (const std::string& rule : lines.rules) {
       for (const std::string& chain : table.chains) {
-        commands.push_back({Kind::kRule, "add rule " + table.where() + chain + " " + rule});
+        commands.push_back({Kind::kRule, absl::StrCat("add rule ", table.where(), chain, " ", rule)});
       }
     }
   }

@@ -34,9 +34,9 @@ class Evaluator {
   }
   static std::string Combine(Op op, std::string a, const std::string& b) {
     for (size_t i = 0; i < a.size(); ++i) {
-      if (op == Op::kAnd || op == Op::kAndValue) a[i] &= b[i];
-      if (op == Op::kOr || op == Op::kOrValue) a[i] |= b[i];
-      if (op == Op::kXor || op == Op::kXorValue) a[i] ^= b[i];
+      if (op == Op::kAnd || op == Op::kAndValue) a[i] = static_cast<char>(a[i] & b[i]);
+      if (op == Op::kOr || op == Op::kOrValue) a[i] = static_cast<char>(a[i] | b[i]);
+      if (op == Op::kXor || op == Op::kXorValue) a[i] = static_cast<char>(a[i] ^ b[i]);
     }
     return a;
   }

@@ -1,5 +1,7 @@
 #include "tests/opt/random_case.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -133,7 +135,7 @@ std::optional<std::string> Difference(const RandomCase& random_case, const ir::P
     const size_t length = i % 4 == 3 ? packet.bytes.size() * (i % 7) / 7 : packet.bytes.size();
     if (which == Packets::kWithNetworkHeader && !HasNetworkHeader(packet, length)) continue;
     const std::string expected = judge.Run(packet, length), seen = side.Run(packet, length);
-    if (expected != seen) return "packet " + std::to_string(i) + "\nexpected" + expected + "\nseen    " + seen;
+    if (expected != seen) return absl::StrCat("packet ", i, "\nexpected", expected, "\nseen    ", seen);
   }
   const Counts seen = side.Counters();
   for (const auto& [name, count] : judge.Counters()) {

@@ -68,7 +68,7 @@ Quirk::Quirk(const QuirkSite& site) : site_(site) {
   chain_ = rules_.BaseChain("c", site.hook, site.priority, nft::VerdictCode::kAccept, device);
 }
 
-void Quirk::Holds(Expressions expressions, nft::Register reg, std::string_view hex) {
+void Quirk::Holds(const Expressions& expressions, nft::Register reg, std::string_view hex) {
   Matches(Fill() + expressions + Expressions{Eq(reg, hex)});
 }
 

@@ -43,7 +43,7 @@ class Quirk {
   void Breaks(Expressions expressions) { Add(std::move(expressions), 0); }
   void Counts(Expressions expressions, uint64_t times) { Add(std::move(expressions), times); }
   // After FILL and `expressions`, `reg` holds these bytes, 16 at most.
-  void Holds(Expressions expressions, nft::Register reg, std::string_view hex);
+  void Holds(const Expressions& expressions, nft::Register reg, std::string_view hex);
   // A rule without a counter of its own at the end, in any chain: counters inside it are not looked at.
   void Plain(nft::Handle chain, Expressions expressions) { rules_.Rule(chain, std::move(expressions)); }
   // For chains, sets and tables of one's own. Counters of rules made here count as `expected` says, in this order.
