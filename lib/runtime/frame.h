@@ -77,7 +77,8 @@ struct Frame {
   bool transport_unknown;  // Transport information is not known. Also set with headers_unknown.
   uint32_t view_bytes;     // Bytes of link_view that are there.
   // The frame without its VLAN tag, where the kernel has dropped the tag or keeps it outside the bytes: 12 address
-  // bytes, the ethertype, then as much of the packet as fits. Filled only for tagged frames at L3 hooks and egress.
+  // bytes, the ethertype, then as much of the packet as fits. Filled only for tagged frames: at L3 hooks and egress,
+  // and, tag included, where they have an 802.3 length.
   static constexpr uint32_t kLinkViewBytes = 256;
   uint8_t link_view[kLinkViewBytes];
   // Values that live in memory: engines lay out as they like. 16-byte slots.

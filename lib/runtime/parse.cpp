@@ -71,9 +71,23 @@ uint32_t BuildLinkView(const Extent& extent, Frame& frame) {
   return kAddressBytes + rest_bytes;
 }
 
+// The kernel puts the tag back in front of skb->protocol, which of an 802.3 frame is not the length that stands there.
+bool IsTypeReplaced(const Extent& extent, uint16_t ethertype) {
+  return extent.has_tag() && ethertype != 0 && LoadBig16(extent.l3() - 2) != ethertype;
+}
+
+// Writes the frame with its tag and `ethertype` to link_view and returns what of its length the view holds.
+uint32_t BuildTaggedView(const Extent& extent, uint16_t ethertype, Frame& frame) {
+  const uint8_t* link = extent.data + extent.link;
+  frame.view_bytes = std::min(std::min(extent.present, extent.end) - extent.link, Frame::kLinkViewBytes);
+  std::memcpy(frame.link_view, link, frame.view_bytes);
+  StoreBig16(frame.link_view + kEthernetBytes + kVlanBytes - 2, ethertype);
+  return std::min(extent.end - extent.link, Frame::kLinkViewBytes);
+}
+
 // Where link loads count from: the bytes as they are, where the kernel keeps the tag, or the frame without it.
 template <nft::Family pf>
-[[gnu::always_inline]] inline void SetLink(Hook hook, const Extent& extent, Frame& frame) {
+[[gnu::always_inline]] inline void SetLink(Hook hook, uint16_t ethertype, const Extent& extent, Frame& frame) {
   // Packets made here have no link header yet; ARP replies have one, but the kernel does not know where.
   const bool unknown = hook == Hook::kOutput && (IsL3(pf) || pf == nft::Family::kArp);
   if (!extent.has_link() || unknown) {
@@ -81,6 +95,9 @@ template <nft::Family pf>
     frame.room[kLink] = 0;
   } else if (IsL3(pf) && extent.has_tag()) {
     frame.room[kLink] = std::min(BuildLinkView(extent, frame), Frame::kLinkViewBytes);
+    frame.base[kLink] = frame.link_view;
+  } else if (!IsL3(pf) && pf != nft::Family::kArp && IsTypeReplaced(extent, ethertype)) {
+    frame.room[kLink] = BuildTaggedView(extent, ethertype, frame);
     frame.base[kLink] = frame.link_view;
   } else {
     frame.base[kLink] = extent.data + extent.link;
@@ -273,7 +290,7 @@ EnterResult Enter(Hook hook, Packet& packet, Frame& frame) {
     frame.headers_unknown = frame.transport_unknown = false;
   }
   SetStart<pf>(hook, extent, frame);
-  SetLink<pf>(hook, extent, frame);
+  SetLink<pf>(hook, ethertype, extent, frame);
 
   if (IsL3(pf)) {
     SetUncheckedTransport<pf, short_packet>(extent, frame);

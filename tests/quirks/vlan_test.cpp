@@ -79,5 +79,12 @@ TEST_CASE("D13 a frame with an 802.3 length field") {
   quirk.Run(Frame(PacketPU(), {}, 0x0026));
 }
 
+TEST_CASE("D13 behind a tag, the load sees the type that the kernel made of the length") {
+  Quirk quirk(kTaggedIngress);
+  quirk.Matches({Link(16, 2), Eq(R1, "0004")});
+  quirk.Matches({Link(12, 8), Eq(R1, "8100600500044500")});
+  quirk.Run(Frame(PacketPU(), kTag, 0x0026));
+}
+
 }  // namespace
 }  // namespace nftjit::testing

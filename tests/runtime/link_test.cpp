@@ -96,6 +96,18 @@ TEST_CASE("D13 frames with a length in place of a type", "[runtime][link]") {
   CHECK(Probe::Frame(VlanFrame("0600", {}), kNetdevIngress).Meta(nft::MetaKey::kProtocol, 2) == "0600");
 }
 
+TEST_CASE("D13 behind a tag the type that the kernel made of a length is seen", "[runtime][link]") {
+  for (const HookPoint& point : {kNetdevIngress, kBridgePrerouting, kNetdevEgress}) {
+    Probe probe = Probe::Frame(VlanFrame("810060050026", Join(FromHex("424203"), Bytes(35))), point);
+    CHECK(probe.Meta(nft::MetaKey::kProtocol, 2) == "0004");
+    CHECK(probe.Link(10, 10) == "00028100600500044242");
+    CHECK(probe.Link(55, 1) == "00");
+    CHECK(probe.Link(56, 1) == kBreak);
+  }
+  CHECK(Probe::Frame(VlanFrame("810060050026", FromHex("ffff")), kNetdevIngress).Link(16, 4) == "0001ffff");
+  CHECK(Probe::Frame(VlanFrame("810060050026", {}), kNetdevIngress).Link(16, 2) == "0004");
+}
+
 TEST_CASE("the composed frame parses as the written one", "[runtime][link]") {
   Bytes frame = Ether().Type(0x8100) / Raw(Join(FromHex("60050800"), Udp4()));
   CHECK(Probe::Frame(frame, kNetdevIngress).Link(12, 6) == "810060050800");

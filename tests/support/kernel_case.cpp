@@ -87,6 +87,19 @@ std::string ReadLine(const std::vector<std::string>& words, KernelCase* out) {
   return "topology NAME, conntrack, input NAME INDEX, output …, further …, image HEX or packet HEX is expected";
 }
 
+// Takes out of `items` what the failure does not need, the last first. What the kernel refuses to load does not fail.
+template <class Items, class StillFails>
+bool EraseIdle(Items& items, const StillFails& still_fails) {
+  const size_t before = items.size();
+  for (size_t i = items.size(); i-- > 0;) {
+    const auto at = items.begin() + static_cast<ptrdiff_t>(i);
+    auto item = std::move(*at);
+    items.erase(at);
+    if (!still_fails()) items.insert(items.begin() + static_cast<ptrdiff_t>(i), std::move(item));
+  }
+  return items.size() < before;
+}
+
 }  // namespace
 
 std::string Print(const KernelCase& it) {
@@ -133,25 +146,17 @@ KernelCase Shrink(LiveKernel& kernel, KernelCase failing) {
   failing.packets = {all.back()};
   if (!still_fails()) failing.packets = all;
   for (bool better = true; better;) {
-    better = false;
+    better = EraseIdle(failing.ruleset.tables, still_fails);
     for (nft::Table& table : failing.ruleset.tables) {
       for (nft::Chain& chain : table.chains) {
-        for (size_t i = chain.rules.size(); i-- > 0;) {
-          const nft::Rule rule = chain.rules[i];
-          chain.rules.erase(chain.rules.begin() + static_cast<ptrdiff_t>(i));
-          if (still_fails()) {
-            better = true;
-          } else {
-            chain.rules.insert(chain.rules.begin() + static_cast<ptrdiff_t>(i), rule);
-          }
-        }
+        better |= EraseIdle(chain.rules, still_fails);
+        for (nft::Rule& rule : chain.rules) better |= EraseIdle(rule.expressions, still_fails);
       }
+      better |= EraseIdle(table.chains, still_fails);
+      better |= EraseIdle(table.sets, still_fails);
+      for (nft::Set& set : table.sets) better |= EraseIdle(set.elements, still_fails);
     }
-  }
-  for (size_t i = failing.packets.size(); i-- > 0 && failing.packets.size() > 1;) {
-    const Bytes packet = failing.packets[i];
-    failing.packets.erase(failing.packets.begin() + static_cast<ptrdiff_t>(i));
-    if (!still_fails()) failing.packets.insert(failing.packets.begin() + static_cast<ptrdiff_t>(i), packet);
+    better |= EraseIdle(failing.packets, still_fails);
   }
   return failing;
 }

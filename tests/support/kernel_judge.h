@@ -57,6 +57,7 @@ class KernelJudge {
   std::vector<std::unique_ptr<Side>> sides_;
   std::set<Station> stations_;  // That the ruleset has a base chain at.
   std::vector<bool> moved_;     // By counter.
+  bool beyond_ = false;         // A packet was judged in part: what elements count in all cannot be compared.
 };
 
 }  // namespace nftjit::testing

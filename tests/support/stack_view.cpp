@@ -15,19 +15,38 @@ bool HasTag(const Bytes& frame, size_t after = 0) {
 }
 void RemoveTag(Bytes& frame) { frame.erase(frame.begin() + kAddresses, frame.begin() + kAddresses + kTag); }
 
-bool HasRouteOption(const Bytes& ip) {
-  const size_t end = std::min<size_t>((ip[0] & 15U) * 4U, ip.size());
-  for (size_t i = 20; i < end;) {
+// What becomes of an IPv4 header's options behind prerouting (ip_options_compile): zeros behind their end.
+struct Options {
+  bool rewritten = false;  // Some in a way that is not modelled: routes and timestamps.
+  size_t padding = 0;      // Behind the end-of-options byte, up to `end`.
+  size_t end = 0;
+};
+
+Options ReadOptions(ByteSpan ip) {
+  Options options;
+  options.padding = options.end = std::min<size_t>((ip[0] & 15U) * 4U, ip.size());
+  for (size_t i = 20; i < options.end;) {
     const uint8_t kind = ip[i];
-    if (kind == 0) return false;
+    if (kind == 0) {
+      options.padding = i + 1;
+      break;
+    }
     if (kind == 1) {
       ++i;
       continue;
     }
-    if (kind == 7 || kind == 68 || kind == 131 || kind == 137 || i + 1 >= end || ip[i + 1] < 2) return true;
+    options.rewritten = kind == 7 || kind == 68 || kind == 131 || kind == 137 || i + 1 >= options.end || ip[i + 1] < 2;
+    if (options.rewritten) break;
     i += ip[i + 1];
   }
-  return false;
+  return options;
+}
+
+// The header checksum is made anew only when the packet has passed the forward hook (ip_forward_options).
+void ClearPadding(Bytes& bytes, size_t network, const Options& options, bool forwarded) {
+  const auto ip = bytes.begin() + static_cast<ptrdiff_t>(network);
+  std::fill(ip + static_cast<ptrdiff_t>(options.padding), ip + static_cast<ptrdiff_t>(options.end), 0);
+  if (forwarded) FixIpv4Checksum(bytes, network);
 }
 
 // What ip_rcv and ipv6_rcv cut off behind the packet. Engines see to that themselves, except where they cannot know.
@@ -86,14 +105,15 @@ std::optional<StackView> ViewAt(Station station, Topology topology, ByteSpan pac
   }
   const bool routed = topology != Topology::kBridged;
   const bool ip = view.bytes.size() >= view.network + 20;
-  if (routed && ip && station > Station::kPrerouting && view.bytes[view.network] >> 4 == 4 &&
-      HasRouteOption(Bytes(view.bytes.begin() + static_cast<ptrdiff_t>(view.network), view.bytes.end()))) {
-    return std::nullopt;
-  }
-  const bool fragment =
-      ip && view.bytes[view.network] >> 4 == 4 && (LoadBig16(view.bytes.data() + view.network + 6) & 0x3fff) != 0;
+  const bool ipv4 = ip && view.bytes[view.network] >> 4 == 4;
+  const bool fragment = ipv4 && (LoadBig16(view.bytes.data() + view.network + 6) & 0x3fff) != 0;
   if (routed && fragment && station == Station::kInput) return std::nullopt;
   if (routed && ip && station >= Station::kForward) Decrement(view.bytes, view.network);
+  if (routed && ipv4 && station > Station::kPrerouting) {
+    const Options options = ReadOptions(ByteSpan(view.bytes).subspan(view.network));
+    if (options.rewritten) return std::nullopt;
+    if (options.padding < options.end) ClearPadding(view.bytes, view.network, options, station > Station::kForward);
+  }
   switch (station) {
     case Station::kIngress:
       view.site = {Family::kNetdev, Hook::kIngress};

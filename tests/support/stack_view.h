@@ -20,6 +20,7 @@ struct StackView {
 
 // Nothing where the stack rewrites the packet in a way that is not modelled: IPv4 route and timestamp options after
 // prerouting, IPv4 fragments at input (local delivery puts them together before the hook).
+//  - input and later: zeros behind the end of IPv4 options, the checksum still the old one until it is forwarded;
 //  - forward and later: TTL or hop limit less one, IPv4 checksum adjusted;
 //  - arp input, egress: a tag is gone;
 //  - egress of routed devices: bytes behind the IP packet are gone, the Ethernet header is new.
