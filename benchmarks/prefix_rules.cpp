@@ -47,11 +47,13 @@ nft::Rule MakeRule(const PrefixRule& rule, nft::Handle handle) {
   return made;
 }
 
-void AppendPacket(std::vector<uint8_t>& out, uint32_t source, uint16_t port, std::mt19937& random) {
+// `number`, the source port, makes every header another.
+void AppendPacket(std::vector<uint8_t>& out, uint32_t source, uint16_t port, size_t number) {
+  static_assert(kPacketCount <= 65536);
   uint8_t packet[kPacketBytes] = {0x45, 0, 0, kPacketBytes, 0, 1, 0, 0, 64, 17};
   StoreBig32(packet + 12, source);
   StoreBig32(packet + 16, 0x0a000001);
-  StoreBig16(packet + 20, static_cast<uint16_t>(random()));
+  StoreBig16(packet + 20, static_cast<uint16_t>(number));
   StoreBig16(packet + 22, port);
   packet[25] = 8;
   out.insert(out.end(), packet, packet + kPacketBytes);
@@ -99,12 +101,12 @@ std::vector<uint8_t> MakePrefixTraffic(const std::vector<PrefixRule>& rules, Pre
   for (size_t i = 0; i < kPacketCount; ++i) {
     if (kind == PrefixTraffic::kMiss) {
       const uint32_t source = kMissNetwork | (static_cast<uint32_t>(random()) & 0x0fffffff);
-      AppendPacket(packets, source, static_cast<uint16_t>(random()), random);
+      AppendPacket(packets, source, static_cast<uint16_t>(random()), i);
       continue;
     }
     const PrefixRule& rule = rules[kind == PrefixTraffic::kFirstHit ? 0 : random() % rules.size()];
     const uint32_t host_bits = rule.bits == 32 ? 0 : ~uint32_t{0} >> rule.bits;
-    AppendPacket(packets, rule.prefix | (static_cast<uint32_t>(random()) & host_bits), rule.port, random);
+    AppendPacket(packets, rule.prefix | (static_cast<uint32_t>(random()) & host_bits), rule.port, i);
   }
   return packets;
 }

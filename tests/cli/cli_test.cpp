@@ -116,6 +116,30 @@ TEST_CASE("run prints verdicts and counters as JSON, the same from every engine"
   }
 }
 
+TEST_CASE("a summary has what each rule and policy decided") {
+  const Folder folder;
+  const std::string file = folder.Write("fw.nft", R"(table ip t {
+	chain c {
+		type filter hook input priority 0; policy accept;
+		udp dport 162 accept comment "traps"
+		udp dport 161 drop
+	}
+}
+)");
+  const auto packet = [](const char* port) {
+    std::string hex = kMonitoring;
+    return " --hex " + hex.replace(44, 4, port);
+  };
+  const Outcome outcome = Run(folder, "run --summary -f " + file + " --hook input" + packet("00a1") + packet("00a1") +
+                                          packet("00a2") + packet("0035"));
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find("4 packets: 2 accepted, 2 dropped\n"
+                         "    accepted       dropped  decided by\n"
+                         "           1             0  ip t c handle 2 \"traps\"\n"
+                         "           0             2  ip t c handle 3\n"
+                         "           1             0  ip t c policy\n") == 0);
+}
+
 TEST_CASE("run takes hex packets and names the rule") {
   const Folder folder;
   const Outcome outcome =
@@ -188,6 +212,7 @@ TEST_CASE("what depends on bytes that a capture lacks is unknown") {
 
   outcome = Run(folder, words + "--hook input --summary -w " + (folder / "kept.pcap"));
   CHECK(outcome.out.find("4 packets: 0 accepted, 2 dropped, 2 unknown\n") == 0);
+  CHECK(outcome.out.find("    accepted       dropped     unknown  decided by\n") != std::string::npos);
 
   // The way of a packet may be unknown, too.
   const std::string forward = folder.Write("forward.nft", R"(table ip t {
@@ -320,6 +345,23 @@ TEST_CASE("bench prints a line of figures per engine") {
   }
   CHECK(objects[2]["engine"] == "x86");
   CHECK(objects[2]["code_bytes"] > 0);
+}
+
+TEST_CASE("bench makes traffic that misses, hits or does both") {
+  const Folder folder;
+  const std::string words = "bench --json --slices 30 --engine x86 --traffic ";
+  const std::string server = " --hook input --iif eth0 --ct-state new -f " + kServer;
+  for (const std::string& arguments : {"miss --hook prerouting -f " + kPrefixes, "hit" + server, "mixed" + server}) {
+    const Outcome outcome = Run(folder, words + arguments);
+    INFO(arguments << outcome.err);
+    CHECK(outcome.status == 0);
+    for (const Json& it : Lines(outcome.out)) CHECK(it["packets"] >= 65536);
+  }
+  // No rule of it has a verdict.
+  const Outcome outcome = Run(folder, words + "hit --hook prerouting -f " + kPrefixes);
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.err, Catch::Contains("too few distinct packets that a rule decides: 0 in"));
+  CHECK(Run(folder, words + "some --hook prerouting -f " + kPrefixes).status == 2);
 }
 
 TEST_CASE("bad input is an error with its place and status 2, and nothing is printed") {

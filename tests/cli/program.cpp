@@ -1,31 +1,10 @@
 #include "tests/cli/program.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 namespace nftjit {
-
-Folder::Folder() : path_(std::filesystem::temp_directory_path() / ("nftjit-cli-" + std::to_string(getpid()))) {
-  std::filesystem::create_directories(path_);
-}
-
-Folder::~Folder() { std::filesystem::remove_all(path_); }
-
-std::string Folder::Write(const std::string& name, std::string_view text) const {
-  std::ofstream(path_ / name, std::ios::binary) << text;
-  return (path_ / name).string();
-}
-
-std::string Folder::Read(const std::string& name) const {
-  std::ifstream file(path_ / name, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 Outcome Run(const Folder& folder, const std::string& arguments, const std::string& input) {
   folder.Write("in", input);

@@ -2,28 +2,15 @@
 #ifndef NFTJIT_TESTS_CLI_PROGRAM_H_
 #define NFTJIT_TESTS_CLI_PROGRAM_H_
 
-#include <filesystem>
 #include <string>
-#include <string_view>
+
+#include "tests/support/files.h"
 
 namespace nftjit {
 
 inline const std::string kProgram = NFTJIT_BINARY_DIR "/bin/nftjit";
 
-// A folder of this test's own; it goes with the object.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string Write(const std::string& name, std::string_view text) const;
-  [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  [[nodiscard]] std::string Read(const std::string& name) const;
-
- private:
-  std::filesystem::path path_;
-};
+using testing::Folder;
 
 struct Outcome {
   int status = -1;

@@ -1,17 +1,14 @@
 // Clients that do well, badly, or never see the shim.
 #include "lib/control/child.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 
 #include "lib/control/programs.h"
 #include "lib/control/wire.h"
+#include "tests/control/static_program.h"
+#include "tests/support/files.h"
 
 namespace nftjit::control {
 namespace {
@@ -38,49 +35,6 @@ ChildOutcome Run(const std::string& script, std::optional<std::string> input = s
   REQUIRE(outcome.ok());
   return *outcome;
 }
-
-// A program of a few instructions without a dynamic linker: it opens a netfilter netlink socket by a system call and
-// exits with the error number, or with 200 if it got one.
-class StaticProgram {
- public:
-  StaticProgram() : path_("/tmp/nftjit-static-" + std::to_string(getpid())) {
-    const unsigned char image[] = {
-        0x7f, 'E',  'L',  'F', 2,    1, 1,    0, 0,    0,  0,    0, 0,
-        0,    0,    0,  // ELF64, little-endian.
-        2,    0,    0x3e, 0,   1,    0, 0,    0, 0x78, 0,  0x40, 0, 0,
-        0,    0,    0,  // Executable for x86-64, entry 0x400078.
-        0x40, 0,    0,    0,   0,    0, 0,    0, 0,    0,  0,    0, 0,
-        0,    0,    0,  // Program headers at 0x40.
-        0,    0,    0,    0,   0x40, 0, 0x38, 0, 1,    0,  0,    0, 0,
-        0,    0,    0,  // One of 56 bytes.
-        1,    0,    0,    0,   5,    0, 0,    0, 0,    0,  0,    0, 0,
-        0,    0,    0,  // PT_LOAD, read and execute, from offset 0
-        0,    0,    0x40, 0,   0,    0, 0,    0, 0,    0,  0x40, 0, 0,
-        0,    0,    0,  // to 0x400000,
-        0xa8, 0,    0,    0,   0,    0, 0,    0, 0xa8, 0,  0,    0, 0,
-        0,    0,    0,                                                  // 0xa8 bytes.
-        0,    0x10, 0,    0,   0,    0, 0,    0, 0xb8, 41, 0,    0, 0,  // mov eax, 41 (socket)
-        0xbf, 16,   0,    0,   0,                                       // mov edi, AF_NETLINK
-        0xbe, 3,    0,    0,   0,                                       // mov esi, SOCK_RAW
-        0xba, 12,   0,    0,   0,                                       // mov edx, NETLINK_NETFILTER
-        0x0f, 0x05,                                                     // syscall
-        0xbf, 200,  0,    0,   0,                                       // mov edi, 200
-        0x85, 0xc0,                                                     // test eax, eax
-        0x79, 4,                                                        // jns +4
-        0xf7, 0xd8,                                                     // neg eax
-        0x89, 0xc7,                                                     // mov edi, eax
-        0xb8, 60,   0,    0,   0,                                       // mov eax, 60 (exit)
-        0x0f, 0x05,                                                     // syscall
-        0,    0,    0,    0,   0,    0};
-    std::ofstream(path_, std::ios::binary).write(reinterpret_cast<const char*>(image), sizeof image);
-    chmod(path_.c_str(), 0755);
-  }
-  ~StaticProgram() { unlink(path_.c_str()); }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 TEST_CASE("a client's input, output and status come through") {
   const ChildOutcome outcome = Run("cat; echo complaint >&2; exit 3", "some text");
@@ -139,19 +93,11 @@ TEST_CASE("a program that cannot be run is an error that says why") {
 }
 
 TEST_CASE("a shim whose path the loader would split is loaded all the same") {
-  const std::string directory = "/tmp/nftjit shim:" + std::to_string(getpid());
-  REQUIRE(mkdir(directory.c_str(), 0755) == 0);
-  const std::string copy = directory + "/libnftjit-preload.so";
-  {
-    std::ifstream from(*FindShim(""), std::ios::binary);
-    std::ofstream to(copy, std::ios::binary);
-    to << from.rdbuf();
-  }
+  const testing::Folder folder;
+  const std::string copy = folder.Write("a shim: copy.so", testing::ReadFile(*FindShim("")));
   SilentServer server;
   const absl::StatusOr<ChildOutcome> outcome =
       RunChild({.program = "/bin/sh", .arguments = {"sh", "-c", "exit 0"}, .shim = copy}, server);
-  unlink(copy.c_str());
-  rmdir(directory.c_str());
   REQUIRE(outcome.ok());
   CHECK(outcome->succeeded());
 }

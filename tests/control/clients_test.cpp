@@ -291,10 +291,9 @@ END
       "add "
       "quota inet fw some '{ 20 mbytes }'; nft list quotas; nft add limit inet fw l '{ rate 5/second; }'; nft list "
       "limits",
-      "printf 'table ip o {\n chain c {\n  tcp dport 1 accept\n  tcp dport 2 accept\n }\n}\n' > /tmp/nftjit-$$.nft; "
-      "nft "
-      "-c -o -f /tmp/nftjit-$$.nft 2>&1 | sed 's/nftjit-[0-9]*//'; nft -o -f /tmp/nftjit-$$.nft 2>/dev/null; rm "
-      "/tmp/nftjit-$$.nft",
+      "cd \"$(mktemp -d)\"; printf 'table ip o {\n chain c {\n  tcp dport 1 accept\n  tcp dport 2 accept\n }\n}\n' > "
+      "o.nft; "
+      "nft -c -o -f o.nft 2>&1; nft -o -f o.nft 2>/dev/null; rm o.nft; rmdir \"$PWD\"",
   };
   for (const std::string session : sessions) {
     CAPTURE(session);

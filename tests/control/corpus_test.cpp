@@ -21,6 +21,7 @@
 
 #include "lib/control/frontend.h"
 #include "tests/control/listing_text.h"
+#include "tests/support/files.h"
 #include "tests/support/network_namespace.h"
 #include "tests/support/requirement.h"
 
@@ -35,8 +36,7 @@ std::vector<RulesetFile> ReadFolder(const std::string& folder) {
   std::vector<RulesetFile> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".nft") continue;
-    std::ifstream file(entry.path(), std::ios::binary);
-    files.push_back({entry.path().filename(), std::string(std::istreambuf_iterator<char>(file), {})});
+    files.push_back({entry.path().filename(), testing::ReadFile(entry.path())});
   }
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return files;
@@ -109,7 +109,8 @@ TEST_CASE("listing our server's ruleset and loading the list again gives the sam
 TEST_CASE("our server's list is the kernel's") {
   if (!testing::MayRun("kernel", testing::NetworkNamespace::Available())) return;
   size_t compared = 0;
-  for (const RulesetFile& file : ReadRulesets()) {
+  const std::vector<RulesetFile> files = ReadRulesets();
+  for (const RulesetFile& file : files) {
     CAPTURE(file.name);
     NftOptions options;
     options.locate_rules = false;
@@ -137,7 +138,8 @@ TEST_CASE("our server's list is the kernel's") {
     ++compared;
     CHECK(FirstDifference(Comparable(List(*ruleset)), Comparable(expected)) == "");
   }
-  CHECK(compared >= 3);
+  // A kernel with all of nf_tables loads every one; some parts may be missing.
+  CHECK(compared * 10 >= files.size() * 9);
 }
 
 // Ends any process that asks the kernel for a netlink socket.

@@ -8,6 +8,7 @@
 #include "tests/engine/running_program.h"
 #include "tests/support/guarded_bytes.h"
 #include "tests/support/random.h"
+#include "tests/support/requirement.h"
 
 namespace nftjit::testing {
 namespace {
@@ -216,10 +217,8 @@ TEST_CASE("runs of rules match in the interpreter as in the reference", "[engine
 }
 
 TEST_CASE("both table searches find the first row, from any row on", "[engine][tables]") {
-  if (!interp::HasAvx2()) {
-    WARN("skipped: this machine has no AVX2");
+  if (!MayRun("avx2", interp::HasAvx2() ? absl::OkStatus() : absl::UnavailableError("this machine has no AVX2")))
     return;
-  }
   Random random(7);
   for (int round = 0; round < 300; ++round) {
     interp::Table table;

@@ -1,20 +1,12 @@
 // Cases that once failed, kept as text: every engine must agree on them.
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "tests/support/engine_tester.h"
+#include "tests/support/files.h"
 
 namespace nftjit::testing {
 namespace {
-
-std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 TEST_CASE("Engines agree on the kept cases") {
   size_t files = 0;

@@ -1,21 +1,13 @@
 // Cases that once failed or that show what a case is, kept as text: the kernel and every engine agree on them.
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "tests/support/files.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/requirement.h"
 
 namespace nftjit::testing {
 namespace {
-
-std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 TEST_CASE("The kernel agrees on the kept cases") {
   const bool may_run = MayRun("kernel", NetworkNamespace::Available());

@@ -11,9 +11,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -23,15 +21,13 @@
 #include "lib/nft/listing_parser.h"
 #include "lib/nft/listing_printer.h"
 #include "lib/support/absl_view.h"
+#include "tests/support/files.h"
 #include "tests/support/requirement.h"
 
 namespace nftjit::nft {
 namespace {
 
-std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using testing::ReadFile;
 
 // The line of a set's elements without those that are given twice. No regular expression: std::regex recurses per
 // character.

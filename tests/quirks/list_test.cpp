@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tests/support/files.h"
 
 namespace nftjit::testing {
 namespace {
@@ -56,11 +56,6 @@ constexpr Group kWaiting[] = {
     {"K10 K11", "tproxy and socket"},
     {"K12 K13 K14 K16", "fib and rt"},
 };
-
-std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 std::vector<std::string> Words(std::string_view text) {
   static const std::regex kWord("[A-Z]+[0-9]+");

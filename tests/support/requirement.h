@@ -10,7 +10,8 @@
 
 namespace nftjit::testing {
 
-// True if the environment's NFTJIT_REQUIRE, a comma-separated list, contains `what` ("kernel", "corpus", "clients").
+// True if the environment's NFTJIT_REQUIRE, a comma-separated list, contains `what` ("kernel", "corpus",
+// "clients", "faults", "avx2").
 bool IsRequired(std::string_view what);
 
 // True if `available` is OK. Else says on stderr that the running test skips and why, and returns false; where `what`

@@ -179,7 +179,7 @@ int Bench(BenchOptions& options) {
         [&contender, site = *site](size_t first, size_t count) { RunWindow(contender, site, first, count); });
   }
   PrintFigures(options, *contenders, MeasureInterleaved(lanes, packets.size(), options.slices));
-  return kYes;
+  return kDone;
 }
 
 }  // namespace

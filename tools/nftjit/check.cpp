@@ -42,7 +42,7 @@ int Check(CheckOptions& options) {
   } else {
     std::cout << rules << " rules: " << unsupported << " not supported\n";
   }
-  return unsupported == 0 ? kYes : kUnsupported;
+  return unsupported == 0 ? kDone : kUnsupported;
 }
 
 }  // namespace

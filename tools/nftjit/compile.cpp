@@ -26,7 +26,7 @@ int CompileImage(CompileFlags& flags) {
   if (absl::Status status = WriteFile(flags.output, netlink::WriteImage(ruleset->model())); !status.ok()) {
     return Fail(status);
   }
-  return kYes;
+  return kDone;
 }
 
 }  // namespace

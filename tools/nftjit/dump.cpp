@@ -60,7 +60,7 @@ int DumpAssembly(const DumpOptions& options, const nft::Ruleset& model) {
     return Fail(absl::UnimplementedError("dump asm: the engine '" + options.engine.engine + "' makes no code"));
   }
   std::cout << text;
-  return kYes;
+  return kDone;
 }
 
 int DumpIr(DumpOptions& options, const nft::Ruleset& model) {
@@ -78,7 +78,7 @@ int DumpIr(DumpOptions& options, const nft::Ruleset& model) {
   } else if (options.print_after.empty()) {
     std::cout << ir::Print(*program);
   }
-  return kYes;
+  return kDone;
 }
 
 int Dump(DumpOptions& options) {
@@ -96,13 +96,13 @@ int Dump(DumpOptions& options) {
     const absl::StatusOr<std::string> json = RulesetAsJson(model);
     if (!json.ok()) return Fail(json.status());
     std::cout << *json;
-    return kYes;
+    return kDone;
   }
   if (options.stage == "listing" && !options.optimised_listing) {
     const nft::ListingDialect dialect =
         options.print_dialect == "current" ? nft::ListingDialect::kCurrent : nft::ListingDialect::kLegacy;
     std::cout << nft::PrintListing(model, {.dialect = dialect, .declarations = options.declarations});
-    return kYes;
+    return kDone;
   }
   return DumpIr(options, model);
 }

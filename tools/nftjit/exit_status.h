@@ -6,8 +6,7 @@
 
 namespace nftjit::cli {
 
-inline constexpr int kYes = 0;          // Yes, same, pass.
-inline constexpr int kNo = 1;           // No, different, fail.
+inline constexpr int kDone = 0;
 inline constexpr int kBadInput = 2;     // Usage or input error.
 inline constexpr int kUnsupported = 3;  // Depends on something unknown, or is not supported.
 

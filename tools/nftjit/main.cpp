@@ -22,7 +22,7 @@ int Main(int argc, char** argv) {
   CLI::App app{"nftables rulesets on packets, in this process: no kernel, no root", "nftjit"};
   app.require_subcommand(1);
   app.footer(
-      "Exit status: 0 yes, 1 no, 2 usage or input error, 3 unsupported.\n"
+      "Exit status: 0 done, 2 usage or input error, 3 unsupported.\n"
       "A FILE may be nft text, or an image that 'nftjit compile' wrote; '-' is standard input.");
   const std::vector<Command> commands = {AddCheck(app),   AddRun(app),   AddDump(app),
                                          AddCompile(app), AddBench(app), AddExec(app)};
@@ -36,7 +36,7 @@ int Main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int status = app.exit(error);  // Prints help, or what is wrong with the words.
-    return status == 0 ? kYes : kBadInput;
+    return status == 0 ? kDone : kBadInput;
   }
   for (const Command& command : commands) {
     if (command.parser->parsed()) return command.run();

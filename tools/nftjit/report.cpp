@@ -3,6 +3,7 @@
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 #include <string>
 
 #include "tools/nftjit/packet_options.h"
@@ -50,33 +51,56 @@ std::string_view VerdictText(Verdict verdict) {
 }
 
 void Report::PacketAtHook(uint64_t packet, HookSite site, const Result& result) {
-  if (json_) {
-    PacketAsJson(packet, site, result);
-    return;
-  }
+  if (summary_) return Tally(result);
+  if (json_) return PacketAsJson(packet, site, result);
   out_ << packet << ' ' << HookText(site.hook) << ' ' << VerdictText(result.verdict);
   if (result.reject != RejectKind::kNone) {
     out_ << " (reject with " << RejectText(result.reject);
     if (result.reject != RejectKind::kTcpReset) out_ << ' ' << int{result.reject_code};
     out_ << ')';
   }
+  out_ << "  " << Where(result) << '\n';
+}
+
+std::string Report::Where(const Result& result) const {
+  std::ostringstream text;
   if (result.rule != Result::kNone) {
     const RuleDescription& rule = program_.rules()[result.rule];
     const ChainDescription& chain = program_.chains()[rule.chain];
-    out_ << "  " << TableText(chain.family, chain.table) << ' ' << chain.name << " handle " << rule.handle;
-    if (!rule.comment.empty()) out_ << " \"" << rule.comment << '"';
+    text << TableText(chain.family, chain.table) << ' ' << chain.name << " handle " << rule.handle;
+    if (!rule.comment.empty()) text << " \"" << rule.comment << '"';
   } else if (result.base_chain != Result::kNone) {
     const ChainDescription& chain = program_.chains()[result.base_chain];
-    out_ << "  " << TableText(chain.family, chain.table) << ' ' << chain.name
+    text << TableText(chain.family, chain.table) << ' ' << chain.name
          << (result.decided_by == DecidedBy::kHeader    ? " (not run: header)"
              : result.decided_by == DecidedBy::kMissing ? " (not run: header not captured)"
                                                         : " policy");
-  } else if (result.decided_by == DecidedBy::kMissing) {
-    out_ << "  way not captured";
   } else {
-    out_ << "  no chain";
+    text << (result.decided_by == DecidedBy::kMissing ? "way not captured" : "no chain");
   }
-  out_ << '\n';
+  return text.str();
+}
+
+void Report::Tally(const Result& result) {
+  const bool by_rule = result.rule != Result::kNone;
+  Decided& decided = decided_[{!by_rule, by_rule ? result.rule : result.base_chain, result.decided_by}];
+  if (decided.where.empty()) decided.where = Where(result);
+  const size_t column = result.verdict == Verdict::kAccept ? 0 : result.verdict == Verdict::kDrop ? 1 : 2;
+  ++decided.packets[column];
+}
+
+void Report::Verdicts() {
+  if (!summary_ || json_) return;
+  bool unknown = false;
+  for (const auto& [decider, decided] : decided_) unknown = unknown || decided.packets[2] != 0;
+  out_ << std::setw(12) << "accepted" << std::setw(14) << "dropped";
+  if (unknown) out_ << std::setw(12) << "unknown";
+  out_ << "  decided by\n";
+  for (const auto& [decider, decided] : decided_) {
+    out_ << std::setw(12) << decided.packets[0] << std::setw(14) << decided.packets[1];
+    if (unknown) out_ << std::setw(12) << decided.packets[2];
+    out_ << "  " << decided.where << '\n';
+  }
 }
 
 void Report::PacketAsJson(uint64_t packet, HookSite site, const Result& result) {
@@ -142,7 +166,10 @@ void Report::CountersAsJson(uint64_t packets, uint64_t unknown, const Instance& 
                         {"packets", reading.packets},
                         {"bytes", reading.bytes}});
   }
-  out_ << Line({{"version", 1}, {"packets", packets}, {"unknown", unknown}, {"counters", counters}}) << '\n';
+  Json object = {{"version", 1}, {"packets", packets}};
+  if (unknown != 0) object["unknown"] = unknown;
+  object["counters"] = std::move(counters);
+  out_ << Line(object) << '\n';
 }
 
 }  // namespace nftjit::cli

@@ -48,8 +48,8 @@ void Remark(const RunOptions& options, const Capture& capture, const ir::Program
 }
 
 // Runs every packet along its path. Returns what became of each.
-std::vector<Verdict> RunAll(const RunOptions& options, const PacketPath& path, const Facts& facts, Capture& capture,
-                            Worker& worker, Report& report) {
+std::vector<Verdict> RunAll(const PacketPath& path, const Facts& facts, Capture& capture, Worker& worker,
+                            Report& report) {
   std::vector<Verdict> verdicts(capture.size(), Verdict::kAccept);
   for (size_t i = 0; i < capture.size(); ++i) {
     Packet packet = capture.At(i);
@@ -61,7 +61,7 @@ std::vector<Verdict> RunAll(const RunOptions& options, const PacketPath& path, c
       const Result result = worker.Run(site, packet);
       last = site;
       if (result.decided_by != DecidedBy::kNoChain) {
-        if (!options.summary) report.PacketAtHook(i + 1, site, result);
+        report.PacketAtHook(i + 1, site, result);
         reported = true;
       }
       verdicts[i] = result.verdict;
@@ -69,8 +69,8 @@ std::vector<Verdict> RunAll(const RunOptions& options, const PacketPath& path, c
     }
     if (verdicts[i] == Verdict::kAccept && path_of_packet.ends_unknown) {
       verdicts[i] = Verdict::kUnknown;
-      if (!options.summary) report.PacketAtHook(i + 1, last, {Verdict::kUnknown, DecidedBy::kMissing});
-    } else if (!reported && !options.summary) {
+      report.PacketAtHook(i + 1, last, {Verdict::kUnknown, DecidedBy::kMissing});
+    } else if (!reported) {
       report.PacketAtHook(i + 1, last, Result{});
     }
   }
@@ -109,8 +109,8 @@ int Run(RunOptions& options) {
 
   Instance instance(*program);
   Worker worker = instance.NewWorker();
-  Report report(std::cout, **program, options.json);
-  const std::vector<Verdict> verdicts = RunAll(options, *path, *facts, *capture, worker, report);
+  Report report(std::cout, **program, options.json, options.summary);
+  const std::vector<Verdict> verdicts = RunAll(*path, *facts, *capture, worker, report);
   const size_t unknown = Count(verdicts, Verdict::kUnknown);
   if (options.summary && !options.json) {
     std::cout << capture->size() << " packets: " << Count(verdicts, Verdict::kAccept) << " accepted, "
@@ -118,6 +118,7 @@ int Run(RunOptions& options) {
     if (cut) std::cout << ", " << unknown << " unknown";
     std::cout << '\n';
   }
+  report.Verdicts();
   report.Counters(capture->size(), unknown, instance);
   if (!options.write_file.empty()) {
     std::vector<bool> accepted;
@@ -125,7 +126,7 @@ int Run(RunOptions& options) {
     for (const Verdict verdict : verdicts) accepted.push_back(verdict == Verdict::kAccept);
     if (absl::Status status = capture->Write(options.write_file, accepted); !status.ok()) return Fail(status);
   }
-  return kYes;
+  return kDone;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "tools/traffic/traffic.h"
 
+#include <absl/container/flat_hash_set.h>
+
 #include "tools/traffic/draft.h"
 
 namespace nftjit {
@@ -50,6 +52,7 @@ absl::StatusOr<Traffic> TrafficMaker::Make(TrafficKind kind, size_t count,
                                            const std::function<bool(Packet&)>& matches) {
   constexpr size_t kTriesPerPacket = 64;
   Traffic traffic;
+  absl::flat_hash_set<std::string> made;
   size_t tries = 0;
   for (; traffic.size() < count && tries < count * kTriesPerPacket; ++tries) {
     const bool aim = kind == TrafficKind::kHit || (kind == TrafficKind::kMixed && tries % 2 == 0);
@@ -60,10 +63,10 @@ absl::StatusOr<Traffic> TrafficMaker::Make(TrafficKind kind, size_t count,
       Packet packet = one.At(0);
       if (matches(packet) != (kind == TrafficKind::kHit)) continue;
     }
-    traffic.Append(bytes);
+    if (made.emplace(bytes.begin(), bytes.end()).second) traffic.Append(bytes);
   }
   if (traffic.size() == count) return traffic;
-  return absl::FailedPreconditionError(std::string("traffic: the ruleset leaves too few packets that ") +
+  return absl::FailedPreconditionError(std::string("traffic: the ruleset leaves too few distinct packets that ") +
                                        (kind == TrafficKind::kHit ? "a rule decides" : "no rule decides") + ": " +
                                        std::to_string(traffic.size()) + " in " + std::to_string(tries) +
                                        " tries; give a capture with -r, or another --traffic");

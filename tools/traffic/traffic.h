@@ -42,8 +42,8 @@ class TrafficMaker {
   // One whose headers satisfy the tests of a rule chosen uniformly, as far as they are about packet bytes.
   std::vector<uint8_t> Aimed();
 
-  // `count` packets of `kind`; `matches` tells whether a rule decides the packet. Errors: FailedPrecondition when the
-  // ruleset leaves (nearly) no packet of that kind, naming how many of how many were found.
+  // `count` distinct packets of `kind`; `matches` tells whether a rule decides the packet. Errors: FailedPrecondition
+  // when the ruleset leaves (nearly) no packet of that kind, naming how many of how many were found.
   absl::StatusOr<Traffic> Make(TrafficKind kind, size_t count, const std::function<bool(Packet&)>& matches);
 
  private:
