@@ -32,11 +32,13 @@ RuleLowering::Step RuleLowering::Lower(const nft::MetaLoad& load) {
 }
 
 RuleLowering::Step RuleLowering::Lower(const nft::MetaStore& store) {
-  if (store.key != nft::MetaKey::kMark && store.key != nft::MetaKey::kPriority) {
+  // What the trace or the bridge's routing does with these is not modelled.
+  const uint8_t length = MetaStoreLength(store.key);
+  if (length == 0 || store.key == nft::MetaKey::kNftrace || store.key == nft::MetaKey::kBroute) {
     return Unsupported(absl::StrCat("meta set ", std::string(nft::Name(store.key))));
   }
-  if (!CheckRange(store.sreg, 4)) return Step::kError;
-  const ValueId value = Read(store.sreg, 4);
+  if (!CheckRange(store.sreg, length)) return Step::kError;
+  const ValueId value = Read(store.sreg, length);
   Emit({Op::kSetMeta, 0, static_cast<uint8_t>(store.key), 0, value.index});
   return Step::kNext;
 }

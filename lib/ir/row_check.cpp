@@ -8,22 +8,6 @@ namespace {
 // Where the longest load at the last offset that a rule can have ends. Passes may let shorter loads begin later.
 constexpr uint32_t kMaxEnd = 65535 + kMaxValueLength;
 
-// Bytes that `meta set` takes; 0 for keys that cannot be set (vm-semantics 10.10).
-uint8_t MetaStoreLength(nft::MetaKey key) {
-  switch (key) {
-    case nft::MetaKey::kPriority:
-    case nft::MetaKey::kMark:
-    case nft::MetaKey::kSecmark:
-      return 4;
-    case nft::MetaKey::kNftrace:
-    case nft::MetaKey::kPkttype:
-    case nft::MetaKey::kBroute:
-      return 1;
-    default:
-      return 0;
-  }
-}
-
 // "" if `length` is `wanted`.
 std::string LengthIs(size_t length, size_t wanted, std::string_view what) {
   if (length == wanted) return {};

@@ -251,7 +251,11 @@ class RuleRaiser {
   }
 
   absl::Status Probe(const Row& guard) {
-    const std::optional<uint8_t> word = values_.Take(4);
+    // The last byte of a room, and those before it that an offset reaches.
+    const uint32_t offset = std::min<uint32_t>(guard.a - 1, UINT16_MAX), length = guard.a - offset;
+    const bool room = guard.guard() <= GuardKind::kRoomInner;
+    const size_t words = room ? WordsOf(length) : 4;
+    const std::optional<uint8_t> word = values_.Take(words);
     if (!word) return NoInstruction("a rule with more than 64 bytes of values");
     const Register dreg = Register::Word(*word);
     switch (guard.guard()) {
@@ -259,7 +263,8 @@ class RuleRaiser {
       case GuardKind::kRoomNetwork:
       case GuardKind::kRoomTransport:
       case GuardKind::kRoomInner:
-        values_.PutLoad({.op = Op::kLoad, .length = 1, .key = guard.key}, dreg, guard.a - 1, 1);
+        values_.PutLoad({.op = Op::kLoad, .length = static_cast<uint8_t>(length), .key = guard.key}, dreg, offset,
+                        length);
         break;
       case GuardKind::kUnfragmented:
         values_.PutLoad({.op = Op::kLoad, .length = 3, .key = static_cast<uint8_t>(ir::Base::kTransport)}, dreg, 0, 3);
@@ -288,7 +293,7 @@ class RuleRaiser {
       }
     }
     values_.implied().Add(guard.guard(), guard.a);
-    values_.Free(*word, 4);
+    values_.Free(*word, words);
     return absl::OkStatus();
   }
 

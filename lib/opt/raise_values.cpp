@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cassert>
 
 #include "lib/opt/bytes_math.h"
 #include "lib/opt/rewrite.h"
@@ -225,7 +226,7 @@ absl::Status ValueWriter::PlaceZext(const Row& row, uint8_t word) {
 
 absl::Status ValueWriter::PlaceSlice(const Row& row, Register dreg) {
   const Row& from = p_.rows[row.a];
-  if (from.op == Op::kLoad && !registers_.contains(row.a)) {
+  if (from.op == Op::kLoad && !registers_.contains(row.a) && from.a + row.b <= UINT16_MAX) {
     PutLoad(from, dreg, from.a + row.b, row.length);
     Release(row.a);
     return absl::OkStatus();
@@ -254,6 +255,7 @@ absl::Status ValueWriter::Copy(Register sreg, Register dreg, uint8_t length) {
 }
 
 void ValueWriter::PutLoad(const Row& load, Register dreg, uint32_t offset, uint32_t length) {
+  assert(offset <= UINT16_MAX);
   Put(nft::PayloadLoad{dreg, static_cast<nft::PayloadBase>(load.key), static_cast<uint16_t>(offset),
                        static_cast<uint8_t>(length)});
   Row loaded = load;

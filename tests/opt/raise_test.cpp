@@ -87,6 +87,20 @@ TEST_CASE("a guard whose load the passes removed becomes a load of its own") {
         "  [ immediate reg 0 drop ]\n\n");
 }
 
+TEST_CASE("no offset is above the last that an instruction has") {
+  // Of the load before the counter only its guard is left there.
+  CHECK(Raised({Load(nft::PayloadBase::kNetwork, 65535, 2, R1),
+                {nft::Counter{}, nullptr},
+                Compare(R1, nft::CmpOp::kEq, "0102"),
+                Give(nft::VerdictCode::kDrop)}) ==
+        "ip t c\n"
+        "  [ payload load 2b @ network header + 65535 => reg 1 ]\n"
+        "  [ counter pkts 0 bytes 0 ]\n"
+        "  [ payload load 2b @ network header + 65535 => reg 1 ]\n"
+        "  [ cmp eq reg 1 0x00000201 ]\n"
+        "  [ immediate reg 0 drop ]\n\n");
+}
+
 // The ruleset with the expressions that were raised; rules that the passes dropped are not in it. Counts rules that
 // have no instructions.
 nft::Ruleset RaisedRuleset(const RandomCase& random_case, const ir::Program& program, int& raised, int& refused) {

@@ -67,6 +67,17 @@ TEST_CASE("G18 ct wants a direction where it says so, and a family that has it")
   ct(Family::kNetdev, 0).Gives(EPROTO);
 }
 
+TEST_CASE("G7 the packet type is set to what a packet may have, and to nothing else") {
+  for (const uint8_t type : {0, 1, 2, 3, 4, 7}) {
+    Quirk quirk({Family::kIp, nft::kPrerouting, 0, Topology::kRoutedEthernet});
+    quirk.Matches({Set(R1, "03"), SetMeta(MetaKey::kPkttype, R1), Meta(MetaKey::kPkttype, R1), Eq(R1, "03")});
+    quirk.Matches({Set(R1, ToHex(Bytes{type})), SetMeta(MetaKey::kPkttype, R1)});
+    quirk.Matches({Meta(MetaKey::kPkttype, R1), Eq(R1, ToHex(Bytes{type <= 3 ? type : uint8_t{3}}))});
+    quirk.Matches({Set(R1, "00"), SetMeta(MetaKey::kPkttype, R1)});
+    quirk.Run(Frame(PacketPU(), {}));
+  }
+}
+
 TEST_CASE("Marks and priorities set by a rule are seen by the next one") {
   Quirk quirk;
   quirk.Matches({Set(R1, "01020304"), SetMeta(MetaKey::kMark, R1)});

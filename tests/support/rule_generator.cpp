@@ -65,7 +65,9 @@ void RuleGenerator::AddUnit() {
 
 void RuleGenerator::AddMetaStore() {
   using Key = nft::MetaKey;
-  const Key key = random_.Pick({Key::kMark, Key::kMark, Key::kMark, Key::kPriority});
+  Key key = random_.Pick({Key::kMark, Key::kMark, Key::kMark, Key::kPriority});
+  // The kernel takes the type at some hooks only, and the secmark where it has a security module.
+  if (!context_.options->for_kernel && random_.OneIn(8)) key = random_.OneIn(2) ? Key::kPkttype : Key::kSecmark;
   RegisterValue value;
   if (random_.OneIn(3)) {
     value = LoadSomething();

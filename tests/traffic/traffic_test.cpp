@@ -76,9 +76,10 @@ TEST_CASE("a ruleset that leaves no packet of a kind is an error that says how m
   Decider decider;
   const auto always = [](Packet&) { return true; };
   const absl::Status status = TrafficMaker(decider.lowered(), 3).Make(TrafficKind::kMiss, 10, always).status();
-  CHECK(status.message() ==
-        "traffic: the ruleset leaves too few distinct packets that no rule decides: 0 in 640 tries; give a capture with "
-        "-r, or another --traffic");
+  CHECK(
+      status.message() ==
+      "traffic: the ruleset leaves too few distinct packets that no rule decides: 0 in 640 tries; give a capture with "
+      "-r, or another --traffic");
 }
 
 }  // namespace
