@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lib/ir/verifier.h"
+#include "tests/support/files.h"
 
 namespace nftjit::ir {
 namespace {
@@ -247,6 +248,28 @@ TEST_CASE("bad text is refused with its place", "[ir][text]") {
   const absl::StatusOr<Program> program = Parse(c.text, "t.ir");
   REQUIRE(program.status().code() == absl::StatusCode::kInvalidArgument);
   REQUIRE(program.status().message() == c.error);
+}
+
+// As the first word of a code span, or the first after "%N = ".
+bool IsDescribed(const std::string& page, std::string_view op) {
+  for (size_t at = page.find(op); at != std::string::npos; at = page.find(op, at + 1)) {
+    const char before = page[at - 1], after = page[at + op.size()];
+    const bool begins = before == '`' || page.compare(at - 2, 2, "= ") == 0;
+    if (begins && (after == ' ' || after == '`' || after == '?')) return true;
+  }
+  return false;
+}
+
+TEST_CASE("docs/ir.md describes every op", "[ir][text]") {
+  const std::string page = testing::ReadFile(NFTJIT_SOURCE_DIR "/docs/ir.md");
+  for (const std::string_view op : {
+#define OP(Name, text, ...) std::string_view(text),
+#include "lib/ir/ops.def"
+#undef OP
+       }) {
+    INFO(op);
+    CHECK(IsDescribed(page, op));
+  }
 }
 
 }  // namespace

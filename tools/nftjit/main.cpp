@@ -23,7 +23,8 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 done, 2 usage or input error, 3 unsupported.\n"
-      "A FILE may be nft text, or an image that 'nftjit compile' wrote; '-' is standard input.");
+      "A FILE may be nft text, a listing of nft's bytecode, or an image that 'nftjit compile' wrote; '-' is standard "
+      "input.");
   const std::vector<Command> commands = {AddCheck(app),   AddRun(app),   AddDump(app),
                                          AddCompile(app), AddBench(app), AddExec(app)};
   // CLI11 would say of a word that is no verb that a verb is missing, and not name the word.
