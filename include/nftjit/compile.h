@@ -14,7 +14,7 @@ namespace nftjit {
 class Ruleset;  // nftjit/ruleset.h
 
 struct CompileOptions {
-  const EngineInterface* engine = &InterpreterEngine();
+  const EngineInterface* engine = &InterpreterEngine();  // Not null.
   // False: the engine gets the rules as they were lowered, one item a rule.
   bool optimise = true;
   // Leave rules out that no engine can run, instead of refusing the ruleset. Program::unsupported() lists them.

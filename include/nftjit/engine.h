@@ -16,7 +16,8 @@ class EngineInterface;
 const EngineInterface& ReferenceEngine();
 // The fast portable interpreter.
 const EngineInterface& InterpreterEngine();
-// Machine code for x86-64. Defined in the library nftjit::jit.
+// Machine code for x86-64, with AVX2 and BMI1 where the processor has both; needs no more than x86-64 has from the
+// first. Defined in the library nftjit::jit, which is built for x86-64 alone (NFTJIT_JIT).
 const EngineInterface& X86Engine();
 
 // "reference", "interp", "x86".

@@ -17,6 +17,7 @@ struct ClockTime {
   uint64_t monotonic_ns = 0;
   uint64_t wall_ns = 0;
 };
+// CLOCK_MONOTONIC and CLOCK_REALTIME; the argument is not looked at.
 ClockTime SystemClock(void*) noexcept;
 
 struct InstanceOptions {
@@ -46,8 +47,10 @@ struct CounterReading {
 
 struct InstanceState;  // lib/engine/instance_state.h, for tools of this project.
 
+// Moving and destroying one is not thread-safe; its Workers need not be gone.
 class Instance {
  public:
+  // `program` is not null; the Instance keeps it.
   explicit Instance(std::shared_ptr<const Program> program, const InstanceOptions& options = {});
   ~Instance();
   Instance(Instance&&) noexcept;

@@ -55,12 +55,15 @@ struct Conntrack {
   ConntrackTuple original, reply;
 };
 
+// One packet and what the kernel would know of it. The caller owns all that it points to, which must live until Run()
+// returns; engines write nothing but what is said to change in place. Offsets and lengths are in bytes from `data`,
+// which needs no alignment. Any bytes and any offsets are safe: offsets behind the end count as the end.
 struct Packet {
   static constexpr uint32_t kNoOffset = UINT32_MAX;
 
   uint8_t* data = nullptr;           // First byte. Null is an empty packet.
   uint32_t length = 0;               // Bytes at `data`; no engine reads past them.
-  uint32_t link_offset = kNoOffset;  // Of the link header; kNoOffset: the device has none.
+  uint32_t link_offset = kNoOffset;  // Of the link header; kNoOffset, or not before the network header: there is none.
   uint32_t network_offset = 0;       // Of the network header.
   uint32_t mark = 0;                 // Changed in place by `meta mark set`.
   uint32_t priority = 0;             // Changed in place by `meta priority set`.

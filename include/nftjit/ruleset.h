@@ -60,7 +60,8 @@ struct RulesetOptions {
 class Ruleset {
  public:
   // The stock nft program compiles the text, with our server in the place of the kernel: no privileges, nothing of the
-  // machine's ruleset is read or changed. "-" as `path` reads standard input. A file that begins like an image is one;
+  // machine's ruleset is read or changed. It runs as a child process, which is waited for: from any thread, but SIGCHLD
+  // must not be ignored. "-" as `path` reads standard input. A file that begins like an image is one;
   // one with an expression in brackets at the beginning of a line is a listing.
   //
   // Errors: InvalidArgument with nft's own messages (and carets), unchanged; NotFound where the file, nft or its shim

@@ -77,9 +77,9 @@ class Worker {
   Worker& operator=(Worker&&) noexcept;
   ~Worker();
 
-  // Runs the packets in order through the base chains of `site`; `results` must be as long as `packets`. The same as
-  // one call per packet, but that the clock is read once. Allocates nothing. May change mark, priority, pkttype and
-  // secmark of the packets, and nothing else of them.
+  // Runs the packets in order through the base chains of `site`, the result of each at its index; of spans of different
+  // length as many as the shorter has. The same as one call per packet, but that the clock is read once. Allocates
+  // nothing, takes no lock. May change mark, priority, pkttype and secmark of the packets, and nothing else of them.
   void Run(HookSite site, std::span<Packet> packets, std::span<Result> results) noexcept;
   Result Run(HookSite site, Packet& packet) noexcept;
 

@@ -2,7 +2,6 @@
 #include "nftjit/worker.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 #include "lib/engine/instance_state.h"
@@ -143,7 +142,7 @@ Worker& Worker::operator=(Worker&&) noexcept = default;
 Worker::~Worker() = default;
 
 void Worker::Run(HookSite site, std::span<Packet> packets, std::span<Result> results) noexcept {
-  assert(packets.size() == results.size());
+  packets = packets.first(std::min(packets.size(), results.size()));
   ReadClock(*state_, site);
   if (state_->follows_missing_bytes) {
     for (size_t i = 0; i < packets.size(); ++i) {

@@ -106,6 +106,20 @@ TEST_CASE("F25 policy counters count packets that fall off or return, not those 
   REQUIRE(counters[0].bytes == 166);
 }
 
+TEST_CASE("of spans of different length the shorter counts", "[engine]") {
+  Running run("counter #0\nchain ip t in hook input priority 0 policy accept:\nrule 1:\n  count #0\n  verdict drop\n",
+              AnyEngine());
+  Worker worker = run.instance().NewWorker();
+  Bytes bytes = UdpPacket(1);
+  std::vector<Packet> packets(3, L3Packet(bytes));
+  std::vector<Result> results(2);
+  worker.Run({Family::kIp, Hook::kInput}, packets, results);
+  CHECK(results[1].verdict == Verdict::kDrop);
+  CHECK(run.instance().counters()[0].packets == 2);
+  worker.Run({Family::kIp, Hook::kInput}, std::span(packets).first(1), results);
+  CHECK(run.instance().counters()[0].packets == 3);
+}
+
 TEST_CASE("counters of set elements are listed by set and key", "[engine][counters]") {
   Running run(
       "set ip t s exact key 2:\n"

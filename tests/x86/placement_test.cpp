@@ -69,8 +69,8 @@ TEST_CASE("what a rule does lies out of line, and a miss takes no jump", "[x86]"
 }
 
 TEST_CASE("of several tests the first is in the line", "[x86]") {
-  const Placement placement =
-      Place("rule 1:\n  %0 = meta mark\n  test %0 == 01000000\n  %1 = meta priority\n  test %1 == 02000000\n  count #0\n");
+  const Placement placement = Place(
+      "rule 1:\n  %0 = meta mark\n  test %0 == 01000000\n  %1 = meta priority\n  test %1 == 02000000\n  count #0\n");
   CHECK(Has(placement.line, "; test %0"));
   CHECK_FALSE(Has(placement.line, "; test %1"));
   CHECK(Has(placement.out_of_line, "; test %1"));
