@@ -63,11 +63,9 @@ void RunProgram(const Theme& theme, uint64_t seed, Coverage& coverage) {
     const PacketCase packet = MakePacketCase(random, theme.options, random.PickFrom(targets), theme.ethernet);
     run(packet, packet.bytes.size());
   }
-  // One packet at every length.
+  // One packet at every length, from its whole to nothing.
   const PacketCase packet = MakePacketCase(random, theme.options, random.PickFrom(targets), theme.ethernet);
-  for (size_t length = std::min<size_t>(packet.bytes.size(), kPacketsPerProgram) + 1; length-- > 0;) {
-    run(packet, length);
-  }
+  for (size_t length = packet.bytes.size() + 1; length-- > 0;) run(packet, length);
   if (tester.ok()) (*tester)->CountPassedRules(coverage);
   if (!wrong) return;
   const EngineCase shrunk = Shrink({*lowered, ran});

@@ -146,10 +146,12 @@ std::optional<std::string> EngineTester::Run(const PacketCase& packet, size_t le
   return std::nullopt;
 }
 
+std::vector<CounterReading> EngineTester::counters() const { return sides_.front()->instance->counters(); }
+
 void EngineTester::CountPassedRules(Coverage& coverage) const {
   std::vector<bool> passed = decided_;
   std::vector<uint32_t> last(lowered_.rules.size(), 0);
-  for (const CounterReading& counter : sides_.front()->instance->counters()) {
+  for (const CounterReading& counter : counters()) {
     if (counter.rule == Result::kNone || counter.expression < last[counter.rule]) continue;
     last[counter.rule] = counter.expression;
     if (counter.packets > 0) passed[counter.rule] = true;
@@ -166,9 +168,9 @@ void Coverage::Count(const ir::Program& program) {
 }
 
 std::string Print(const Coverage& coverage) {
-  std::string out = absl::StrCat(coverage.cases, " packets, ", coverage.programs, " programs, ", coverage.runs,
-                                 " runs of a hook by an engine, ", EngineChoices().size(), " engine choices, ",
-                                 coverage.unimplemented, " programs left out\n  verdicts:");
+  std::string out =
+      absl::StrCat(coverage.cases, " packets, ", coverage.programs, " programs, ", coverage.runs,
+                   " runs of a hook by an engine, ", EngineChoices().size(), " engine choices\n  verdicts:");
   for (size_t i = 0; i < coverage.verdicts.size(); ++i) {
     absl::StrAppend(&out, " ", std::string(kVerdictNames[i]), " ", coverage.verdicts[i]);
   }

@@ -38,7 +38,7 @@ struct Coverage {
   std::array<uint64_t, 4> decided{};   // By DecidedBy.
   std::array<uint64_t, 4> rejects{};   // By RejectKind.
   uint64_t marked = 0, logged = 0;     // Hooks that changed metadata, that logged.
-  uint64_t programs = 0, unimplemented = 0;
+  uint64_t programs = 0;
   std::array<uint64_t, kOps> ops{};     // Rows by Op in the programs.
   std::array<uint64_t, kOps> passed{};  // Of those, in rules that some packet passed to the end.
   void Count(const ir::Program& program);
@@ -54,6 +54,8 @@ class EngineTester {
   ~EngineTester();
   // Runs the first `length` bytes of the packet. Returns what differs, or nothing.
   std::optional<std::string> Run(const PacketCase& packet, size_t length, Coverage* coverage = nullptr);
+  // Of the judge, in the order of Instance::counters().
+  [[nodiscard]] std::vector<CounterReading> counters() const;
   // Adds to `coverage` the ops of rules whose last counter has moved or that decided a packet.
   void CountPassedRules(Coverage& coverage) const;
 
