@@ -1,10 +1,11 @@
 // The x86 engine against the reference engine on random programs: everything that a run shows or changes, on packets
 // that nearly match, cut at many lengths, each ending at a guard page.
 //
-// NFTJIT_X86_PROGRAMS and NFTJIT_X86_SEED set how many programs are made, and from where.
+// NFTJIT_X86_PROGRAMS and NFTJIT_X86_SEED set how many programs are made, and from where. What fails is shrunk to a
+// case for tests/judge_engines/cases, if the engine tester shows it, too: it knows one register map, and programs as
+// compiled.
 #include <array>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -16,17 +17,14 @@
 #include "lib/ir/verifier.h"
 #include "machine.h"
 #include "random_program.h"
+#include "tests/support/engine_tester.h"
 #include "tests/support/guarded_bytes.h"
 #include "tests/support/packets.h"
 #include "tests/support/random.h"
+#include "tests/support/requirement.h"
 
 namespace nftjit::testing {
 namespace {
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
-}
 
 struct Sample {
   Bytes bytes;
@@ -119,13 +117,33 @@ std::vector<std::unique_ptr<Machine>> MakeMachines(const ir::Program& program, T
   return machines;
 }
 
-std::string Describe(const ir::Program& program, uint64_t seed, const Packet& packet) {
-  return "seed " + std::to_string(seed) + "\n" + ir::Print(program) + "packet " + ToHex({packet.data, packet.length}) +
-         "\n";
+// The packet as the engine tester runs it.
+PacketCase MakeCase(const Sample& sample, const Packet& packet) {
+  PacketCase it;
+  it.bytes.assign(packet.data, packet.data + packet.length);
+  it.ethernet = packet.link_offset == 0;
+  it.facts = packet;
+  if (packet.iif != nullptr) it.iif = *packet.iif;
+  if (packet.oif != nullptr) it.oif = *packet.oif;
+  if (packet.ct != nullptr) it.ct = *packet.ct;
+  it.path = {{static_cast<Family>(sample.family), Hook::kInput}};
+  it.gap_ns = 1'000'000;
+  return it;
 }
 
+// For the message of a failure: a case to keep, or what shows it again.
+std::string Keep(const ir::Program& program, uint64_t seed, const std::vector<PacketCase>& ran) {
+  const EngineCase failing{program, ran};
+  if (Disagreement(failing)) {
+    return KeepFound("tests/judge_engines/cases", "x86-" + std::to_string(seed), Print(Shrink(failing)));
+  }
+  return "the engine tester does not show it; NFTJIT_X86_SEED=" + std::to_string(seed) +
+         " NFTJIT_X86_PROGRAMS=1 does, of this program:\n" + ir::Print(program);
+}
+
+// `ran` gets the packet.
 void CompareRuns(const ir::Program& program, uint64_t seed, std::vector<std::unique_ptr<Machine>>& machines,
-                 const Sample& sample, Random& random, Tally& tally) {
+                 const Sample& sample, Random& random, Tally& tally, std::vector<PacketCase>& ran) {
   const RandomFacts facts(random);
   GuardedBytes bytes(sample.bytes);
   if (random.OneIn(2)) {  // Near misses.
@@ -134,6 +152,7 @@ void CompareRuns(const ir::Program& program, uint64_t seed, std::vector<std::uni
   }
   if (random.OneIn(2)) bytes.Truncate(random.Below(static_cast<uint32_t>(bytes.size()) + 1));
   const Packet packet = MakePacket(sample, bytes, facts, random);
+  ran.push_back(MakeCase(sample, packet));
   const HookPoint point{sample.family, Hook::kInput};
   Packet reference_packet = packet;
   const Observed expected = machines[0]->Run(ir::ChainId(0), point, reference_packet);
@@ -142,9 +161,9 @@ void CompareRuns(const ir::Program& program, uint64_t seed, std::vector<std::uni
     Packet own = packet;
     const Observed observed = machines[i]->Run(ir::ChainId(0), point, own);
     if (observed == expected) continue;
-    INFO(Describe(program, seed, packet));
-    INFO("x86 variant " << i << ": " << ToString(observed) << "\nreference: " << ToString(expected));
-    REQUIRE(observed == expected);
+    FAIL("seed " << seed << ", packet " << ToHex({packet.data, packet.length}) << "\nx86 variant " << i << ": "
+                 << ToString(observed) << "\nreference: " << ToString(expected) << '\n'
+                 << Keep(program, seed, ran));
   }
 }
 
@@ -156,16 +175,17 @@ void CompareProgram(uint64_t seed, const ProgramShape& shape, int runs, Tally& t
   REQUIRE(verified == absl::OkStatus());
   std::vector<std::unique_ptr<Machine>> machines = MakeMachines(program, tally);
   Random random(seed ^ 0x5eed);
+  std::vector<PacketCase> ran;
   for (int run = 0; run < runs; ++run) {
     const Sample& sample = random.OneIn(2) ? samples[0] : random.PickFrom(samples);
-    CompareRuns(program, seed, machines, sample, random, tally);
+    CompareRuns(program, seed, machines, sample, random, tally, ran);
   }
   const std::string expected = machines[0]->State();
   for (size_t i = 1; i < machines.size(); ++i) {
     if (machines[i]->State() == expected) continue;
-    INFO(ir::Print(program));
-    INFO("x86 variant " << i);
-    REQUIRE(machines[i]->State() == expected);
+    FAIL("seed " << seed << ", x86 variant " << i << " has the state\n"
+                 << machines[i]->State() << "reference:\n"
+                 << expected << Keep(program, seed, ran));
   }
 }
 
@@ -177,8 +197,8 @@ void Report(const char* name, const Tally& tally) {
 }
 
 TEST_CASE("random programs run as on the reference engine", "[x86][random]") {
-  const uint64_t programs = FromEnvironment("NFTJIT_X86_PROGRAMS", 600);
-  const uint64_t seed = FromEnvironment("NFTJIT_X86_SEED", 1);
+  const uint64_t programs = NumberFromEnvironment("NFTJIT_X86_PROGRAMS", 600);
+  const uint64_t seed = NumberFromEnvironment("NFTJIT_X86_SEED", 1);
   Tally tally;
   for (uint64_t i = 0; i < programs; ++i) CompareProgram(seed + i, {.rules = 14}, 40, tally);
   Report("mixed programs", tally);
@@ -193,8 +213,8 @@ TEST_CASE("random programs run as on the reference engine", "[x86][random]") {
 }
 
 TEST_CASE("random programs under register pressure", "[x86][random]") {
-  const uint64_t programs = FromEnvironment("NFTJIT_X86_PROGRAMS", 600) / 4 + 1;
-  const uint64_t seed = FromEnvironment("NFTJIT_X86_SEED", 1) + 1'000'000;
+  const uint64_t programs = NumberFromEnvironment("NFTJIT_X86_PROGRAMS", 600) / 4 + 1;
+  const uint64_t seed = NumberFromEnvironment("NFTJIT_X86_SEED", 1) + 1'000'000;
   Tally tally;
   for (uint64_t i = 0; i < programs; ++i) {
     CompareProgram(seed + i, {.rules = 30, .block_values = 14, .block_percent = 60}, 40, tally);
@@ -204,8 +224,8 @@ TEST_CASE("random programs under register pressure", "[x86][random]") {
 }
 
 TEST_CASE("random programs of columns", "[x86][random]") {
-  const uint64_t programs = FromEnvironment("NFTJIT_X86_PROGRAMS", 600) / 2 + 1;
-  const uint64_t seed = FromEnvironment("NFTJIT_X86_SEED", 1) + 2'000'000;
+  const uint64_t programs = NumberFromEnvironment("NFTJIT_X86_PROGRAMS", 600) / 2 + 1;
+  const uint64_t seed = NumberFromEnvironment("NFTJIT_X86_SEED", 1) + 2'000'000;
   Tally tally;
   for (uint64_t i = 0; i < programs; ++i) {
     CompareProgram(seed + i, {.rules = 90, .block_values = 2, .block_percent = 4, .columns = true}, 60, tally);
