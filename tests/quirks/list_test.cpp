@@ -23,7 +23,7 @@ struct Group {
 // What is about loading is judged message by message: the name of the test case, or of its line in a table of messages.
 constexpr Group kOtherNames[] = {
     {"E16", "store csum flags 2"},
-    {"F14", "hooks, families and chain types restrict expressions"},
+    {"F14", "every row of the places of expressions is answered as recorded"},
     {"F15", "hooks, types and priorities"},
     {"F29", "loops are judged on the final state"},
     {"I5", "intervals beside [5, 10)"},
