@@ -49,7 +49,8 @@ std::vector<std::pair<std::string, std::string>> Expressions() {
   }
   for (const uint32_t type : {0U, 1U}) {
     for (const uint32_t family : {2U, 10U}) {
-      all.emplace_back("nat " + std::to_string(type) + " " + std::to_string(family), Expr("nat", {U32(1, type), U32(2, family), U32(3, 1)}));
+      all.emplace_back("nat " + std::to_string(type) + " " + std::to_string(family),
+                       Expr("nat", {U32(1, type), U32(2, family), U32(3, 1)}));
     }
     all.emplace_back("reject " + std::to_string(type), Expr("reject", {U32(1, type), U8(2, 0)}));
   }
@@ -59,8 +60,7 @@ std::vector<std::pair<std::string, std::string>> Expressions() {
   all.emplace_back("immediate", Imm(2, "abcd"));
   all.emplace_back("cmp", Expr("cmp", {U32(1, 1), U32(2, 0), Value(3, "abcd")}));
   all.emplace_back("range", Expr("range", {U32(1, 1), U32(2, 0), Value(3, "ab"), Value(4, "cd")}));
-  all.emplace_back("bitwise",
-                   Expr("bitwise", {U32(1, 1), U32(2, 2), U32(3, 4), Value(4, "abcd"), Value(5, "abcd")}));
+  all.emplace_back("bitwise", Expr("bitwise", {U32(1, 1), U32(2, 2), U32(3, 4), Value(4, "abcd"), Value(5, "abcd")}));
   all.emplace_back("byteorder", Expr("byteorder", {U32(1, 1), U32(2, 2), U32(3, 1), U32(4, 4), U32(5, 4)}));
   for (uint32_t base = 0; base <= 3; ++base) {
     all.emplace_back("payload load", Expr("payload", {U32(1, 1), U32(2, base), U32(3, 0), U32(4, 1)}));

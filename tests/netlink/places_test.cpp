@@ -1,5 +1,5 @@
-// Validation 4, row by row: which expression is accepted where, and what it is answered elsewhere. The live kernel is asked
-// the same in validate_test.cpp.
+// Validation 4, row by row: which expression is accepted where, and what it is answered elsewhere. The live kernel is
+// asked the same in validate_test.cpp.
 #include "tests/netlink/places.h"
 
 #include <algorithm>
@@ -91,14 +91,14 @@ const std::vector<Row>& Rows() {
   };
   static const std::vector<Row> kRows = {
       {"immediate, cmp, range",
-       {"immediate", "cmp", "range", "bitwise", "byteorder", "payload load", "payload store", "inner", "lookup", "dynset",
-        "counter", "quota", "limit", "last", "log", "numgen", "hash", "notrack", "exthdr ipv6", "exthdr tcpopt",
-        "exthdr sctp", "tcpopt set", "tcpopt strip", "objref"},
+       {"immediate",     "cmp",           "range",       "bitwise",    "byteorder",    "payload load",
+        "payload store", "inner",         "lookup",      "dynset",     "counter",      "quota",
+        "limit",         "last",          "log",         "numgen",     "hash",         "notrack",
+        "exthdr ipv6",   "exthdr tcpopt", "exthdr sctp", "tcpopt set", "tcpopt strip", "objref"},
        everywhere},
       {"payload base 4", {"payload of base 4", "payload of base 5"}, nowhere},
-      {"meta load 0-11",
-       Numbered("meta load ", {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 13, 14, 15, 16,
-                               19, 20, 21, 22, 23, 24, 26, 27, 30, 31, 32}),
+      {"meta load 0-11", Numbered("meta load ", {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 13, 14,
+                                                 15, 16, 19, 20, 21, 22, 23, 24, 26, 27, 30, 31, 32}),
        everywhere},
       {"meta load 12", Numbered("meta load ", {12, 17, 18, 28, 29, 35, 36}), nowhere},
       {"meta load 25", {"meta load 25"}, Where(packet_comes)},
@@ -111,12 +111,17 @@ const std::vector<Row>& Rows() {
                 (at.family == Family::kBridge && at.hook == kPrerouting);
        })},
       {"meta set of any other key", Numbered("meta set ", {4, 23, 35}), nowhere},
-      {"ct load and set", {"ct load", "ct set", "connlimit"}, Where(l3_or_ingress, [](const Place&) { return EPROTO; })},
+      {"ct load and set",
+       {"ct load", "ct set", "connlimit"},
+       Where(l3_or_ingress, [](const Place&) { return EPROTO; })},
       {"rt classid", Numbered("rt ", {0, 1, 2, 4}), Where(l3_or_ingress)},
-      {"rt tcpmss", {"rt 3"}, Where([](const Place& at) { return AtL3(at, {kForward, kOutput, kPostrouting}); })},
+      {"rt tcpmss", {"rt 3"}, Where([](const Place& at) {
+         return AtL3(at, {kForward, kOutput, kPostrouting});
+       })},
       {"fib result oif", {"fib 1 1", "fib 1 10", "fib 2 1", "fib 2 10"}, Where(packet_comes, MissingInBridgeAndArp)},
-      {"fib type, no", {"fib 3 1"}, Where([](const Place& at) { return IsL3(at) || at.family == Family::kNetdev; },
-                                          MissingInBridgeAndArp)},
+      {"fib type, no",
+       {"fib 3 1"},
+       Where([](const Place& at) { return IsL3(at) || at.family == Family::kNetdev; }, MissingInBridgeAndArp)},
       {"fib type with IIF", {"fib 3 10"}, Where(packet_comes, MissingInBridgeAndArp)},
       {"fib type with IIF", {"fib 3 17"}, Where(packet_goes, MissingInBridgeAndArp)},
       {"socket", Numbered("socket ", {0, 1, 2, 3}), Where([](const Place& at) {
@@ -128,10 +133,16 @@ const std::vector<Row>& Rows() {
       {"osf", {"osf"}, Where([](const Place& at) {
          return at.family != Family::kIp6 && AtL3(at, {kPrerouting, kInput, kForward});
        })},
-      {"xfrm", {"xfrm 0"}, Where([](const Place& at) { return AtL3(at, {kPrerouting, kInput, kForward}); })},
-      {"xfrm", {"xfrm 1"}, Where([](const Place& at) { return AtL3(at, {kForward, kOutput, kPostrouting}); })},
+      {"xfrm", {"xfrm 0"}, Where([](const Place& at) {
+         return AtL3(at, {kPrerouting, kInput, kForward});
+       })},
+      {"xfrm", {"xfrm 1"}, Where([](const Place& at) {
+         return AtL3(at, {kForward, kOutput, kPostrouting});
+       })},
       {"tunnel", {"tunnel"}, Where([](const Place& at) { return at.family == Family::kNetdev; }, Missing)},
-      {"reject", {"reject 0", "reject 1", "reject icmpx"}, Where(
+      {"reject",
+       {"reject 0", "reject 1", "reject icmpx"},
+       Where(
            [](const Place& at) {
              return AtL3(at, {kPrerouting, kInput, kForward, kOutput}) || IsIngress(at) || AtNetdev(at, {kIn});
            },
@@ -140,25 +151,44 @@ const std::vector<Row>& Rows() {
       {"nat snat", {"nat 0 10"}, nat({kInput, kPostrouting}, Family::kIp6)},
       {"nat snat", {"nat 1 2"}, nat({kPrerouting, kOutput}, Family::kIp)},
       {"nat snat", {"nat 1 10"}, nat({kPrerouting, kOutput}, Family::kIp6)},
-      {"masq / redir", {"masq"}, Where(nat_at({kPostrouting}), [](const Place& at) {
-         return IsL3(at) || IsIngress(at) ? EOPNOTSUPP : ENOENT;
-       })},
-      {"masq / redir", {"redir"}, Where(nat_at({kPrerouting, kOutput}), [](const Place& at) {
-         return IsL3(at) || IsIngress(at) ? EOPNOTSUPP : ENOENT;
-       })},
+      {"masq / redir",
+       {"masq"},
+       Where(nat_at({kPostrouting}), [](const Place& at) { return IsL3(at) || IsIngress(at) ? EOPNOTSUPP : ENOENT; })},
+      {"masq / redir",
+       {"redir"},
+       Where(nat_at({kPrerouting, kOutput}),
+             [](const Place& at) { return IsL3(at) || IsIngress(at) ? EOPNOTSUPP : ENOENT; })},
       {"dup", {"dup address"}, dup(true)},
       {"dup", {"dup device"}, dup(false)},
       {"fwd", {"fwd"}, Where([](const Place& at) { return at.family == Family::kNetdev; }, Missing)},
-      {"synproxy", {"synproxy"}, Where([](const Place& at) { return AtL3(at, {kInput, kForward}); }, +untracked)},
-      {"synproxy", {"objref synproxy"}, Where([](const Place& at) { return AtL3(at, {kInput, kForward}); },
-                                              [](const Place& at) { return IsL3(at) || IsIngress(at) ? EOPNOTSUPP : ENOENT; })},
+      {"synproxy",
+       {"synproxy"},
+       Where(
+           [](const Place& at) {
+             return AtL3(at, {kInput, kForward});
+           },
+           +untracked)},
+      {"synproxy",
+       {"objref synproxy"},
+       Where(
+           [](const Place& at) {
+             return AtL3(at, {kInput, kForward});
+           },
+           [](const Place& at) { return IsL3(at) || IsIngress(at) ? EOPNOTSUPP : ENOENT; })},
       {"exthdr ipv4", {"exthdr ipv4"}, Where([](const Place& at) { return at.family != Family::kIp6; })},
       {"exthdr dccp", {"exthdr dccp"}, nowhere},
       {"queue, flow_offload", {"queue", "flow_offload"}, Where([](const Place&) { return false; }, Missing)},
-      {"xtables `match`", {"match"}, Where([](const Place& at) { return IsL3(at) || at.family == Family::kBridge; },
-                                           [](const Place& at) { return at.family == Family::kArp ? EINVAL : EOPNOTSUPP; })},
-      {"xtables `target`", {"target"}, Where([](const Place& at) { return IsOf(at, {Family::kIp, Family::kIp6, Family::kArp}); },
-                                             Missing)},
+      {"xtables `match`",
+       {"match"},
+       Where([](const Place& at) { return IsL3(at) || at.family == Family::kBridge; },
+             [](const Place& at) { return at.family == Family::kArp ? EINVAL : EOPNOTSUPP; })},
+      {"xtables `target`",
+       {"target"},
+       Where(
+           [](const Place& at) {
+             return IsOf(at, {Family::kIp, Family::kIp6, Family::kArp});
+           },
+           Missing)},
   };
   return kRows;
 }
