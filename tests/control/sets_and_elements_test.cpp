@@ -29,6 +29,32 @@ TestMessage With(TestMessage message, uint16_t flags) {
   return message;
 }
 
+// The named half is in tests/netlink/set_cases.cpp.
+TEST_CASE("anonymous sets of every combination of flags, bound in their batch") {
+  Judges judges;
+  REQUIRE(judges.Errors({AddTable(), AddChain("c")}) == std::vector<int>{0, 0});
+  const std::string load = Expression("payload", {U32(1, 1), U32(2, 1), U32(3, 12), U32(4, 8)});
+  const std::string field = Nest(netlink::kListElem, {U32(netlink::kSetFieldLen, 4)});
+  size_t accepted = 0;
+  for (uint32_t flags = nft::kSetAnonymous; flags < 0x200; flags += 2) {
+    CAPTURE(flags);
+    const auto has = [flags](uint32_t all) { return (flags & all) == all; };
+    const bool refused = has(nft::kSetMap | nft::kSetObject) || has(nft::kSetEval | nft::kSetObject) ||
+                         has(nft::kSetConstant | nft::kSetTimeout) || has(nft::kSetInterval | nft::kSetEval) ||
+                         (has(nft::kSetTimeout) && !has(nft::kSetEval));
+    const std::string data = has(nft::kSetMap) ? U32(netlink::kSetDataType, nft::kDataTypeVerdict) : "";
+    const std::string object = has(nft::kSetObject) ? U32(netlink::kSetObjType, 1) : "";
+    const std::string fields =
+        has(nft::kSetConcat) ? Nest(netlink::kSetDesc, {Nest(netlink::kSetDescConcat, {field, field})}) : "";
+    const std::vector<int> errors =
+        judges.Errors({AddSet("__set%d", 8, flags, {data, object, fields}, flags),
+                       AddRule("c", {load, LookupExpression("__set%d", flags, has(nft::kSetMap))})});
+    CHECK(errors == (refused ? std::vector<int>{EOPNOTSUPP, ENOENT} : std::vector<int>{0, 0}));
+    accepted += refused ? 0 : 1;
+  }
+  CHECK(accepted == 72);
+}
+
 TEST_CASE("sets, new and existing") {
   const std::vector<TestMessage> before = {AddTable(), AddSet("s", 4)};
   CheckCases({

@@ -23,8 +23,8 @@ std::string Declared(std::string_view name, Parts data = {}) {
 }
 
 void AddFlagCases(std::vector<Case>& cases) {
-  // All 512 combinations with the attributes that their flags call for; half of them anonymous and then refused at
-  // commit for want of a rule, so only named ones are tried here.
+  // All combinations with the attributes that their flags call for. Anonymous ones want a rule in the same batch and
+  // are tried in tests/control.
   for (uint32_t flags = 0; flags < 0x200; flags += 2) {
     const auto has = [flags](uint32_t pair) { return (flags & pair) == pair; };
     const bool refused = has(nft::kSetMap | nft::kSetObject) || has(nft::kSetEval | nft::kSetObject) ||
