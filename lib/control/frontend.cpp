@@ -2,8 +2,6 @@
 
 #include <absl/strings/str_format.h>
 
-#include <iostream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "lib/control/programs.h"
 #include "lib/control/wire.h"
 #include "lib/environment/host.h"
+#include "lib/support/read_file.h"
 
 namespace nftjit::control {
 namespace {
@@ -164,7 +163,8 @@ absl::StatusOr<ServerOptions> MakeServerOptions(const NftOptions& options) {
 
 absl::StatusOr<nft::Ruleset> CompileNftFile(const std::string& path, const NftOptions& options) {
   if (path != "-") return CompileNft({.path = path, .text = std::nullopt}, options);
-  return CompileNftText(std::string(std::istreambuf_iterator<char>(std::cin), {}), options);
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  return text.ok() ? CompileNftText(*text, options) : text.status();
 }
 
 absl::StatusOr<nft::Ruleset> CompileNftText(const std::string& text, const NftOptions& options) {

@@ -2,9 +2,6 @@
 #include "nftjit/ruleset.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <optional>
 #include <string>
 
@@ -14,6 +11,7 @@
 #include "lib/netlink/image.h"
 #include "lib/nft/listing_parser.h"
 #include "lib/nft/ruleset.h"
+#include "lib/support/read_file.h"
 
 namespace nftjit {
 namespace {
@@ -47,8 +45,6 @@ absl::StatusOr<Ruleset> Wrap(absl::StatusOr<nft::Ruleset> model) {
   return Ruleset(std::make_shared<const nft::Ruleset>(*std::move(model)));
 }
 
-std::string ReadAll(std::istream& in) { return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}; }
-
 absl::StatusOr<Ruleset> CompileText(const std::string& text, const RulesetOptions& options) {
   absl::StatusOr<Prepared> prepared = Prepare(options);
   if (!prepared.ok()) return prepared.status();
@@ -63,19 +59,18 @@ absl::StatusOr<Ruleset> Ruleset::FromImage(const std::string& bytes) {
 }
 
 absl::StatusOr<Ruleset> Ruleset::FromFile(const std::string& path, const RulesetOptions& options) {
-  if (path == "-") return FromText(ReadAll(std::cin), options);
-  std::ifstream file(path, std::ios::binary);
-  if (std::string text = ReadAll(file); !text.empty()) {
-    if (netlink::LooksLikeImage(text)) return Wrap(netlink::ReadImage(text, path));
-    if (nft::LooksLikeListing(text)) {
-      ListingOptions listing = options.listing;
-      listing.file_name = path;
-      return FromListing(text, listing);
-    }
-    // What cannot be read twice (a pipe) has been read now.
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) return CompileText(text, options);
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (!text.ok()) return text.status();
+  if (path == "-") return FromText(*text, options);
+  if (netlink::LooksLikeImage(*text)) return Wrap(netlink::ReadImage(*text, path));
+  if (nft::LooksLikeListing(*text)) {
+    ListingOptions listing = options.listing;
+    listing.file_name = path;
+    return FromListing(*text, listing);
   }
+  // What cannot be read twice (a pipe) has been read now.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return CompileText(*text, options);
   absl::StatusOr<Prepared> prepared = Prepare(options);
   if (!prepared.ok()) return prepared.status();
   prepared->options.host = &prepared->host;

@@ -2,10 +2,9 @@
 #include <arpa/inet.h>
 
 #include <charconv>
-#include <fstream>
-#include <sstream>
 
 #include "lib/environment/host.h"
+#include "lib/support/read_file.h"
 #include "lib/support/source.h"
 
 namespace nftjit {
@@ -171,11 +170,8 @@ absl::StatusOr<Host> Host::FromText(std::string_view text, const std::string& fi
 }
 
 absl::StatusOr<Host> Host::FromFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(path + ": cannot be opened");
-  std::stringstream text;
-  text << file.rdbuf();
-  return FromText(text.str(), path);
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  return text.ok() ? FromText(*text, path) : text.status();
 }
 
 }  // namespace nftjit

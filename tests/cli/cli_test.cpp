@@ -388,6 +388,25 @@ TEST_CASE("bad input is an error with its place and status 2, and nothing is pri
   CHECK(message("check -f " + kServer + " --host " + host).find("host:1: device 'nowhere'") != std::string::npos);
 }
 
+TEST_CASE("a folder or a file that is not there, wherever a file is expected, is an error that names it") {
+  const Folder folder;
+  const std::string run = " --hook input --hex " + kMonitoring;
+  for (const std::string& file : {folder / "", folder / "missing"}) {
+    for (const std::string& arguments :
+         {"check -f " + file, "run -f " + file + run, "run --host " + file + " -f " + kPrefixes + run,
+          "run -f " + kPrefixes + " --hook input -r " + file, "exec --state " + (folder / "") + " -- true"}) {
+      const Outcome outcome = Run(folder, arguments);
+      INFO(arguments << '\n' << outcome.err);
+      CHECK(outcome.status == 2);
+      CHECK(outcome.out.empty());
+      CHECK_THAT(outcome.err, Catch::Contains(folder / ""));
+    }
+  }
+  const Outcome outcome = Run(folder, "check -f - <" + (folder / "") + " 2>" + (folder / "err") + " #");
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.err, Catch::Contains("standard input: Is a directory"));
+}
+
 TEST_CASE("a ruleset comes from standard input") {
   const Folder folder;
   const Outcome outcome = Run(folder, "check -f -", "table ip t {\n}\n");

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
+#include "lib/support/read_file.h"
 #include "tools/capture/interfaces.h"
 
 namespace nftjit {
@@ -20,20 +22,6 @@ using PcapHandle = std::unique_ptr<pcap_t, PcapCloser>;
 
 absl::Status Error(const std::string& path, std::string_view what) {
   return absl::InvalidArgumentError(path + ": " + std::string(what));
-}
-
-// The whole file, "-" being standard input.
-absl::StatusOr<std::string> ReadAll(const std::string& path) {
-  const bool standard_input = path == "-";
-  FILE* file = standard_input ? stdin : std::fopen(path.c_str(), "rbe");
-  if (file == nullptr) return absl::NotFoundError(path + ": " + std::strerror(errno));
-  std::string bytes;
-  char chunk[size_t{1} << 16];
-  while (const size_t size = std::fread(chunk, 1, sizeof chunk, file)) bytes.append(chunk, size);
-  const int error = std::ferror(file) != 0 ? errno : 0;
-  if (!standard_input) std::fclose(file);
-  if (error != 0) return Error(path, std::strerror(error));
-  return bytes;
 }
 
 // `bytes` must live as long as the handle.
@@ -61,7 +49,7 @@ int HexDigit(char c) {
 
 absl::StatusOr<Capture> Capture::FromFile(const std::string& path) {
   const std::string shown = path == "-" ? "standard input" : path;
-  absl::StatusOr<std::string> bytes = ReadAll(path);
+  absl::StatusOr<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
   UniteInterfaces(*bytes);
   absl::StatusOr<PcapHandle> handle = Open(shown, *bytes);
@@ -131,20 +119,23 @@ Packet Capture::At(size_t i) {
   return packet;
 }
 
-absl::Status Capture::Write(const std::string& path, const std::vector<bool>& keep) const {
+absl::StatusOr<std::string> Capture::Pcap(const std::vector<bool>& keep) const {
   const LinkType* link = nullptr;
   for (size_t i = 0; i < size(); ++i) {
     if (!keep[i]) continue;
     if (link != nullptr && link != records_[i].link) {
-      return Error(path, "packets of several link types cannot be written to one file");
+      return absl::InvalidArgumentError("packets of several link types cannot be written to one file");
     }
     link = records_[i].link;
   }
   constexpr int kSnapLength = 262144;
   const PcapHandle pcap(pcap_open_dead_with_tstamp_precision(link != nullptr ? link->number : DLT_RAW, kSnapLength,
                                                              PCAP_TSTAMP_PRECISION_NANO));
-  pcap_dumper_t* dumper = pcap_dump_open(pcap.get(), path.c_str());
-  if (dumper == nullptr) return Error(path, pcap_geterr(pcap.get()));
+  char* bytes = nullptr;
+  size_t size_of_bytes = 0;
+  FILE* memory = open_memstream(&bytes, &size_of_bytes);
+  if (memory == nullptr) return absl::ResourceExhaustedError(std::strerror(errno));
+  pcap_dumper_t* dumper = pcap_dump_fopen(pcap.get(), memory);
   for (size_t i = 0; i < size(); ++i) {
     if (!keep[i]) continue;
     const Record& record = records_[i];
@@ -155,10 +146,9 @@ absl::Status Capture::Write(const std::string& path, const std::vector<bool>& ke
     header.len = record.wire_length;
     pcap_dump(reinterpret_cast<u_char*>(dumper), &header, bytes_.data() + record.offset);
   }
-  const bool failed = pcap_dump_flush(dumper) != 0;
   pcap_dump_close(dumper);
-  if (failed) return Error(path, std::string("could not be written: ") + std::strerror(errno));
-  return absl::OkStatus();
+  const std::unique_ptr<char, void (*)(void*)> owner(bytes, std::free);
+  return std::string(bytes, size_of_bytes);
 }
 
 }  // namespace nftjit

@@ -39,8 +39,9 @@ class Capture {
   [[nodiscard]] uint64_t time_ns(size_t i) const { return records_[i].time_ns; }
   [[nodiscard]] uint32_t wire_length(size_t i) const { return records_[i].wire_length; }
 
-  // Writes the packets whose `keep[i]` is true as nanosecond pcap. All must be of one link type.
-  [[nodiscard]] absl::Status Write(const std::string& path, const std::vector<bool>& keep) const;
+  // The packets whose `keep[i]` is true as a nanosecond pcap file. Errors: InvalidArgument if they are of several link
+  // types.
+  [[nodiscard]] absl::StatusOr<std::string> Pcap(const std::vector<bool>& keep) const;
 
  private:
   struct Record {

@@ -7,8 +7,8 @@
 #include "lib/netlink/image.h"
 #include "tools/nftjit/commands.h"
 #include "tools/nftjit/exit_status.h"
+#include "tools/nftjit/output_file.h"
 #include "tools/nftjit/ruleset_flags.h"
-#include "tools/nftjit/write_file.h"
 
 namespace nftjit::cli {
 namespace {
@@ -19,13 +19,13 @@ struct CompileFlags {
 };
 
 int CompileImage(CompileFlags& flags) {
+  absl::StatusOr<OutputFile> output = OutputFile::Open(flags.output);
+  if (!output.ok()) return Fail(output.status());
   absl::StatusOr<Host> host = flags.ruleset.LoadHost();
   if (!host.ok()) return Fail(host.status());
   const absl::StatusOr<Ruleset> ruleset = flags.ruleset.Load(*host, true);
   if (!ruleset.ok()) return Fail(ruleset.status());
-  if (absl::Status status = WriteFile(flags.output, netlink::WriteImage(ruleset->model())); !status.ok()) {
-    return Fail(status);
-  }
+  if (absl::Status status = output->Commit(netlink::WriteImage(ruleset->model())); !status.ok()) return Fail(status);
   return kDone;
 }
 

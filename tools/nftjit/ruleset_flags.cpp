@@ -1,10 +1,9 @@
 #include "tools/nftjit/ruleset_flags.h"
 
 #include <CLI/CLI.hpp>
-#include <iostream>
-#include <iterator>
 
 #include "lib/nft/ruleset.h"
+#include "lib/support/read_file.h"
 
 namespace nftjit::cli {
 
@@ -40,7 +39,9 @@ absl::StatusOr<Ruleset> RulesetFlags::Load(Host& host, bool locate) {
     options.nft_arguments.push_back(folder);
   }
   if (file == "-" && !standard_input_) {
-    standard_input_ = std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+    absl::StatusOr<std::string> text = ReadFile(file);
+    if (!text.ok()) return text.status();
+    standard_input_ = *std::move(text);
   }
   absl::StatusOr<Ruleset> ruleset =
       standard_input_ ? Ruleset::FromText(*standard_input_, options) : Ruleset::FromFile(file, options);

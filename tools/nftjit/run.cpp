@@ -1,8 +1,11 @@
 // nftjit run: packets through the hooks.
+#include <absl/strings/str_cat.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "lib/engine/program_data.h"
 #include "nftjit/compile.h"
@@ -10,6 +13,7 @@
 #include "tools/nftjit/commands.h"
 #include "tools/nftjit/compile_or_explain.h"
 #include "tools/nftjit/exit_status.h"
+#include "tools/nftjit/output_file.h"
 #include "tools/nftjit/packet_options.h"
 #include "tools/nftjit/packet_path.h"
 #include "tools/nftjit/report.h"
@@ -81,6 +85,23 @@ size_t Count(const std::vector<Verdict>& verdicts, Verdict verdict) {
   return static_cast<size_t>(std::count(verdicts.begin(), verdicts.end(), verdict));
 }
 
+absl::StatusOr<std::optional<OutputFile>> OpenOutput(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  if (path == "-") return absl::InvalidArgumentError("-w: a file is expected; standard output has the verdicts");
+  absl::StatusOr<OutputFile> output = OutputFile::Open(path);
+  if (!output.ok()) return output.status();
+  return *std::move(output);
+}
+
+absl::Status WriteAccepted(const Capture& capture, const std::vector<Verdict>& verdicts, OutputFile& output) {
+  std::vector<bool> accepted;
+  accepted.reserve(verdicts.size());
+  for (const Verdict verdict : verdicts) accepted.push_back(verdict == Verdict::kAccept);
+  const absl::StatusOr<std::string> pcap = capture.Pcap(accepted);
+  if (!pcap.ok()) return absl::InvalidArgumentError(absl::StrCat("-w: ", pcap.status().message()));
+  return output.Commit(*pcap);
+}
+
 int Run(RunOptions& options) {
   if (!options.packets.given()) {
     return Fail(absl::InvalidArgumentError("run: -r CAPTURE or --hex PACKET is expected"));
@@ -107,6 +128,9 @@ int Run(RunOptions& options) {
   if (!path.ok()) return Fail(path.status());
   Remark(options, *capture, (*program)->data().lowered);
 
+  absl::StatusOr<std::optional<OutputFile>> output = OpenOutput(options.write_file);
+  if (!output.ok()) return Fail(output.status());
+
   Instance instance(*program);
   Worker worker = instance.NewWorker();
   Report report(std::cout, **program, options.json, options.summary);
@@ -120,13 +144,9 @@ int Run(RunOptions& options) {
   }
   report.Verdicts();
   report.Counters(capture->size(), unknown, instance);
-  if (!options.write_file.empty()) {
-    std::vector<bool> accepted;
-    accepted.reserve(verdicts.size());
-    for (const Verdict verdict : verdicts) accepted.push_back(verdict == Verdict::kAccept);
-    if (absl::Status status = capture->Write(options.write_file, accepted); !status.ok()) return Fail(status);
-  }
-  return kDone;
+  if (!output->has_value()) return kDone;
+  const absl::Status written = WriteAccepted(*capture, verdicts, **output);
+  return written.ok() ? kDone : Fail(written);
 }
 
 }  // namespace

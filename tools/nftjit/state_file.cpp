@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "lib/netlink/image.h"
-#include "tools/nftjit/write_file.h"
+#include "tools/nftjit/output_file.h"
 
 namespace nftjit::cli {
 namespace {
@@ -92,7 +92,9 @@ absl::Status StateFile::Save(const nft::Ruleset& ruleset) {
   std::string image = netlink::WriteImage(ruleset);
   if (image == image_) return absl::OkStatus();
   const IfExists if_exists = lock_ >= 0 ? IfExists::kReplace : IfExists::kFail;
-  if (absl::Status status = WriteFile(path_, image, if_exists); !status.ok()) return status;
+  absl::StatusOr<OutputFile> file = OutputFile::Open(path_);
+  if (!file.ok()) return file.status();
+  if (absl::Status status = file->Commit(image, if_exists); !status.ok()) return status;
   image_ = std::move(image);
   return absl::OkStatus();
 }
