@@ -46,6 +46,14 @@ bool FitsIn(ByteSpan constant, size_t length, const ByteRun& run) {
   return true;
 }
 
+// Whether a load of the run alone is one that an instruction can have, and that the kernel reads as it reads the whole.
+bool CanLoad(const Row& load, const ByteRun& run) {
+  const auto offset = static_cast<uint32_t>(load.a + run.offset);
+  if (offset > UINT16_MAX) return false;
+  return load.base() != ir::Base::kTransport || IsSlowLoad(load.base(), offset, static_cast<uint32_t>(run.length)) ==
+                                                    IsSlowLoad(load.base(), load.a, load.length);
+}
+
 class RuleRaiser {
  public:
   // `probes`: guards that need a load of their own.
@@ -103,7 +111,9 @@ class RuleRaiser {
     const Row& value = p_.rows[test.a];
     if (test.c != UINT32_MAX && value.op == Op::kLoad && values_.IsUnplacedLastUse(test.a)) {
       const std::optional<ByteRun> run = RunOf(ConstantOf(p_, test.c));
-      if (run && FitsIn(ConstantOf(p_, test.b), value.length, *run)) return WriteNarrowTest(test, value, *run);
+      if (run && CanLoad(value, *run) && FitsIn(ConstantOf(p_, test.b), value.length, *run)) {
+        return WriteNarrowTest(test, value, *run);
+      }
     }
     const absl::StatusOr<uint8_t> word = values_.Place(test.a);
     if (!word.ok()) return word.status();
@@ -135,10 +145,6 @@ class RuleRaiser {
   absl::Status WriteNarrowTest(const Row& test, const Row& load, const ByteRun& run) {
     const auto offset = static_cast<uint32_t>(load.a + run.offset);
     const auto length = static_cast<uint8_t>(run.length);
-    if (load.base() == ir::Base::kTransport &&
-        IsSlowLoad(load.base(), offset, length) != IsSlowLoad(load.base(), load.a, load.length)) {
-      return NoInstruction("a part of a load that the kernel reads otherwise");
-    }
     const std::optional<uint8_t> word = values_.Take(WordsOf(length));
     if (!word) return NoInstruction("a rule with more than 64 bytes of values");
     values_.PutLoad(load, Register::Word(*word), offset, length);

@@ -102,6 +102,7 @@ absl::Status ValueWriter::PlaceAt(uint32_t value, uint8_t word) {
     case Op::kConst:
       return PlaceConstant(ConstantOf(p_, row.a), word);
     case Op::kLoad:
+      if (row.a > UINT16_MAX) return NoInstruction("a load that begins beyond offset 65535");
       PutLoad(row, dreg, row.a, row.length);
       return absl::OkStatus();
     case Op::kMeta:
@@ -129,10 +130,7 @@ absl::Status ValueWriter::PlaceAt(uint32_t value, uint8_t word) {
     case Op::kXorValue:
       return PlaceBitwiseOfValues(row, dreg);
     case Op::kSwap:
-      return WithOperand(row.a, [&](Register sreg) {
-        Put(nft::Byteorder{sreg, dreg, nft::ByteorderOp::kHton, row.length, row.key});
-        return absl::OkStatus();
-      });
+      return PlaceSwap(row, word);
     case Op::kMap:
       return PutLookup(row, dreg);
     case Op::kConcat:
@@ -204,6 +202,19 @@ void ValueWriter::PutBitwise(Op op, Register sreg, Register dreg, ByteSpan const
                    .op = nft::BitwiseOp::kMaskXor,
                    .mask = Bytes16(mask),
                    .xor_bits = Bytes16(op == Op::kAnd ? zeros.span() : constant)});
+}
+
+// The one instruction that leaves bytes of its last word as they were (vm-semantics 10.5): the operand's zeros, where
+// it works in place.
+absl::Status ValueWriter::PlaceSwap(const Row& row, uint8_t word) {
+  const Register dreg = Register::Word(word);
+  const auto swap = [&](Register sreg) {
+    Put(nft::Byteorder{sreg, dreg, nft::ByteorderOp::kHton, row.length, row.key});
+    return absl::OkStatus();
+  };
+  if (row.length % 4 == 0 && !IsUnplacedLastUse(row.a)) return WithOperand(row.a, swap);
+  if (absl::Status status = CopyTo(row.a, word); !status.ok()) return status;
+  return swap(dreg);
 }
 
 absl::Status ValueWriter::PlaceConcat(const Row& row, uint8_t word) {

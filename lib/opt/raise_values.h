@@ -66,6 +66,7 @@ class ValueWriter {
   absl::Status PlaceConstant(ByteSpan bytes, uint8_t word);
   absl::Status PlaceBitwise(const ir::Row& row, nft::Register dreg);
   absl::Status PlaceBitwiseOfValues(const ir::Row& row, nft::Register dreg);
+  absl::Status PlaceSwap(const ir::Row& row, uint8_t word);
   absl::Status PlaceConcat(const ir::Row& row, uint8_t word);
   absl::Status PlaceZext(const ir::Row& row, uint8_t word);
   absl::Status PlaceSlice(const ir::Row& row, nft::Register dreg);

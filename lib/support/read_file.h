@@ -8,8 +8,8 @@
 
 namespace nftjit {
 
-// All bytes of the file; "-" is the rest of standard input. Errors: NotFound, PermissionDenied, or FailedPrecondition (a
-// folder, a device that fails), as "PATH: REASON".
+// All bytes of the file; "-" is the rest of standard input. Errors: NotFound, PermissionDenied, or FailedPrecondition
+// (a folder, a device that fails), as "PATH: REASON".
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 }  // namespace nftjit

@@ -37,8 +37,8 @@ TEST_CASE("a device that takes nothing is an error and stays where it is") {
   // By a link, so that a program that replaces what is there does no harm to the machine.
   const std::string full = folder / "full";
   fs::create_symlink("/dev/full", full);
-  for (const std::string& arguments :
-       {"compile -f " + rules + " -o " + full, "run -f " + rules + " --hook input --hex " + kOnePacket + " -w " + full}) {
+  for (const std::string& arguments : {"compile -f " + rules + " -o " + full,
+                                       "run -f " + rules + " --hook input --hex " + kOnePacket + " -w " + full}) {
     const Outcome outcome = Run(folder, arguments);
     INFO(arguments << '\n' << outcome.err);
     CHECK(outcome.status == 2);

@@ -18,19 +18,22 @@ namespace {
 
 using namespace testing;  // NOLINT: the builder's words.
 
-// What becomes of one rule of an ip table with a chain at prerouting.
-std::string Raised(Expressions expressions, nft::Family family = nft::Family::kIp) {
-  RulesetBuilder builder;
-  builder.Table(family, "t");
-  const nft::Handle chain = builder.BaseChain("c", nft::kPrerouting, 0);
-  builder.Rule(chain, std::move(expressions));
-  const nft::Ruleset& ruleset = builder.ruleset();
+std::string Raised(const nft::Ruleset& ruleset) {
   absl::StatusOr<ir::Program> program = ir::Lower(ruleset, {});
   REQUIRE(program.ok());
   const absl::Status status = Optimise(*program, {.verify_each = true});
   INFO(std::string(status.message()));
   REQUIRE(status.ok());
   return RaiseToListing(*program, ruleset);
+}
+
+// What becomes of one rule of an ip table with a chain at prerouting.
+std::string Raised(Expressions expressions, nft::Family family = nft::Family::kIp) {
+  RulesetBuilder builder;
+  builder.Table(family, "t");
+  const nft::Handle chain = builder.BaseChain("c", nft::kPrerouting, 0);
+  builder.Rule(chain, std::move(expressions));
+  return Raised(builder.ruleset());
 }
 
 TEST_CASE("not 10.0.0.0/8 is one load of one byte and one compare, however it was written") {
@@ -87,6 +90,21 @@ TEST_CASE("a guard whose load the passes removed becomes a load of its own") {
         "  [ immediate reg 0 drop ]\n\n");
 }
 
+TEST_CASE("a swapped halfword is zero beyond its end, for a key that is longer") {
+  RulesetBuilder builder;
+  builder.Table(nft::Family::kIp, "t");
+  const nft::Handle chain = builder.BaseChain("c", nft::kPrerouting, 0);
+  const nft::Handle values = builder.Set("m", {.key_len = 4, .data_len = 4}, {Element("00000001", "ffffffff")});
+  const nft::Handle keys = builder.Set("s", {.key_len = 3}, {Element("020200")});
+  // What the map gives is in register 1 before the halfword is.
+  builder.Rule(chain, {Meta(nft::MetaKey::kMark, R1), Map(values, R1, R1), Compare(R1, nft::CmpOp::kEq, "ffffffff"),
+                       Load(nft::PayloadBase::kNetwork, 16, 2, R1), Swap(R1, R1, 2, 2), Lookup(keys, R1)});
+  CHECK_THAT(Raised(builder.ruleset()), Catch::EndsWith("  [ cmp eq reg 1 0xffffffff ]\n"
+                                                        "  [ payload load 2b @ network header + 16 => reg 1 ]\n"
+                                                        "  [ byteorder reg 1 = hton(reg 1, 2, 2) ]\n"
+                                                        "  [ lookup reg 1 set s ]\n\n"));
+}
+
 TEST_CASE("no offset is above the last that an instruction has") {
   // Of the load before the counter only its guard is left there.
   CHECK(Raised({Load(nft::PayloadBase::kNetwork, 65535, 2, R1),
@@ -98,6 +116,15 @@ TEST_CASE("no offset is above the last that an instruction has") {
         "  [ counter pkts 0 bytes 0 ]\n"
         "  [ payload load 2b @ network header + 65535 => reg 1 ]\n"
         "  [ cmp eq reg 1 0x00000201 ]\n"
+        "  [ immediate reg 0 drop ]\n\n");
+  // The tested byte alone is at 65536.
+  CHECK(Raised({Load(nft::PayloadBase::kNetwork, 65535, 4, R1), MaskXor(R1, R1, "00ff0000", "00000000"),
+                Compare(R1, nft::CmpOp::kEq, "00010000"), Give(nft::VerdictCode::kDrop)}) ==
+        "# as loaded: no instruction for a load that begins beyond offset 65535\n"
+        "ip t c\n"
+        "  [ payload load 4b @ network header + 65535 => reg 1 ]\n"
+        "  [ bitwise reg 1 = ( reg 1 & 0x0000ff00 ) ^ 0x00000000 ]\n"
+        "  [ cmp eq reg 1 0x00000100 ]\n"
         "  [ immediate reg 0 drop ]\n\n");
 }
 
