@@ -180,13 +180,22 @@ std::vector<Case> ObjectCases() {
   add("limit", 0, kIp, 4, {U64(1, 5), U64(2, 1)});
   add("limit of bytes", 0, kIp, 4, {U64(1, 5), U64(2, 1), U32(4, 1)});
   add("limit without rate", EINVAL, kIp, 4, {U64(2, 1)});
+  add("limit without unit", EINVAL, kIp, 4, {U64(1, 5)});
   add("connlimit", 0, kIp, 5, {U32(1, 5), U32(2, 1)});
   add("synproxy", 0, kIp, 10, {U16(1, 1460), U8(2, 7), U32(3, 3)});
   add("synproxy flags 16", EOPNOTSUPP, kIp, 10, {U32(3, 16)});
-  for (const Family family : {Family::kNetdev, Family::kArp}) {
-    add("connlimit there", EPROTO, family, 5, {U32(1, 5)});
-    add("synproxy there", EPROTO, family, 10, {});
-    add("ct timeout there", EPROTO, family, 7, {U8(2, 6), Nest(3, {})});
+  for (const size_t length : {size_t{0}, size_t{255}, size_t{256}}) {
+    cases.push_back({"object name of " + std::to_string(length),
+                     {},
+                     ObjectMessage(kIp, std::string(length, 'o'), 1, {}),
+                     length == 256 ? ERANGE : 0});
+  }
+  cases.push_back({"object without name", {}, {kNewObj, 0x400, kIp, Str(1, "t") + U32(3, 1) + Nest(4, {})}, EINVAL});
+  for (const Family family : {Family::kNetdev, Family::kArp, Family::kBridge}) {
+    const int error = family == Family::kBridge ? 0 : EPROTO;  // A bridge has conntrack, unless a kernel has not.
+    add("connlimit there", error, family, 5, {U32(1, 5)});
+    add("synproxy there", error, family, 10, {});
+    add("ct timeout there", error, family, 7, {U8(2, 6), Nest(3, {})});
   }
   add("ct helper", 0, kIp, 3, {Str(1, "ftp"), U16(2, 2), U8(3, 6)});
   add("ct helper of the table's family", 0, Family::kInet, 3, {Str(1, "ftp"), U8(3, 6)});

@@ -111,6 +111,13 @@ TEST_CASE("absent parts of the kernel are refused", "[netlink]") {
   CHECK(answer(Family::kBridge, Expr("meta", {U32(1, 1), U32(2, 17)})) == EOPNOTSUPP);
   CHECK(answer(Family::kBridge, Expr("meta", {U32(3, 1), U32(2, 35)})) == EOPNOTSUPP);
   CHECK(answer(Family::kBridge, Expr("ct", {U32(1, 1), U32(2, 0)})) == EPROTO);
+  for (const auto& [type, data] :
+       {std::pair(5U, U32(1, 5)), std::pair(7U, U8(2, 6) + Nest(3, {})), std::pair(10U, U32(3, 1))}) {
+    ScratchTable table(Family::kBridge, nothing);
+    const auto error = table.Apply(ObjectMessage(Family::kBridge, "o", type, {data}));
+    INFO("object of type " << type);
+    CHECK((error ? error->error : 0) == EPROTO);
+  }
   CHECK(answer(Family::kBridge, Expr("reject", {U32(1, 1)})) == ENOENT);
   CHECK(answer(Family::kInet, Expr("reject", {U32(1, 1)})) == 0);
   CHECK(answer(Family::kIp, Expr("queue", {U16(1, 3)})) == ENOENT);

@@ -94,10 +94,23 @@ void AddDeclarationCases(std::vector<Case>& cases) {
   add("set with a list of one", 0, {Key(4), SetFlags(0x100), Nest(kSetExpressions, {counter})});
   add("set with an empty list", 0, {Key(4), SetFlags(0x100), Nest(kSetExpressions, {})});
   add("set with three expressions", E2BIG, {Key(4), SetFlags(0x100), Nest(kSetExpressions, {counter, last, counter})});
+  add("set with a non-stateful expression in a list", EOPNOTSUPP,
+      {Key(4), SetFlags(0x100), Nest(kSetExpressions, {counter, Expr("notrack", {})})});
   add("expressions without flag", EINVAL, {Key(4), Nest(kSetExpressions, {counter, last})});
   add("set with connlimit", 0, {Key(4), Declared("connlimit", {U32(1, 1)})});
   add("set of a size with connlimit", EOPNOTSUPP, {Key(4), Size(9), Declared("connlimit", {U32(1, 1)})});
   add("timeout set with connlimit", EOPNOTSUPP, {Key(4), SetFlags(0x30), Declared("connlimit", {U32(1, 1)})});
+  const auto raw = [&cases](const char* name, const std::string& attributes) {
+    cases.push_back({name, {}, {kNewSet, 0x400, kIp, Str(kSetTable, "t") + attributes}, EINVAL});
+  };
+  raw("set without name", U32(kSetId, 7) + Key(4));
+  raw("set without id", Str(kSetName, "s") + Key(4));
+  for (const size_t length : {size_t{0}, size_t{255}, size_t{256}}) {
+    cases.push_back({"set name of " + std::to_string(length),
+                     {},
+                     SetMessage(kIp, std::string(length, 's'), {Key(4)}),
+                     length == 256 ? ERANGE : 0});
+  }
   for (const char* name : {"a%s", "a%d%d", "a%", "a%dx%"}) {
     cases.push_back({std::string("anonymous set ") + name, {}, SetMessage(kIp, name, {Key(4), SetFlags(1)}), EINVAL});
   }
@@ -172,6 +185,8 @@ void AddDynsetCases(std::vector<Case>& cases) {
   add("dynset with an expression, no flag", EINVAL, Kind({Key(4)}), {name, op, key, single});
   add("dynset with a non-stateful expression", EOPNOTSUPP, set,
       {name, op, key, Nest(7, {Str(1, "notrack"), Nest(2, {})})});
+  add("dynset with a non-stateful expression in a list", EOPNOTSUPP, set,
+      {name, op, key, U32(9, 2), Nest(10, {counter, Expr("notrack", {})})});
   add("dynset with two expressions", 0, set, {name, op, key, U32(9, 2), Nest(10, {counter, last})});
   add("dynset with a list of one", 0, set, {name, op, key, U32(9, 2), Nest(10, {counter})});
   add("dynset with two expressions, no flag", EINVAL, set, {name, op, key, Nest(10, {counter, last})});

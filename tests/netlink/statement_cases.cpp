@@ -103,6 +103,7 @@ void AddRejectCases(std::vector<Case>& cases) {
     add("reject icmpx 4", EINVAL, reject(2, 4));
     add("reject type 3", EINVAL, reject(3, 0));
     add("reject without code", EINVAL, Expr("reject", {U32(1, 0)}));
+    add("reject icmpx without code", EINVAL, Expr("reject", {U32(1, 2)}));
     add("reject without type", EINVAL, Expr("reject", {U8(2, 0)}));
   }
   RuleAdder{cases, Family::kArp}("reject", ENOENT, reject(0, 3));
