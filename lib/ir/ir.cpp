@@ -81,19 +81,4 @@ uint8_t MetaLoadLength(nft::MetaKey key) {
   }
 }
 
-uint8_t MetaStoreLength(nft::MetaKey key) {
-  switch (key) {
-    case nft::MetaKey::kPriority:
-    case nft::MetaKey::kMark:
-    case nft::MetaKey::kSecmark:
-      return 4;
-    case nft::MetaKey::kNftrace:
-    case nft::MetaKey::kPkttype:
-    case nft::MetaKey::kBroute:
-      return 1;
-    default:
-      return 0;
-  }
-}
-
 }  // namespace nftjit::ir

@@ -100,8 +100,6 @@ inline constexpr uint8_t kDirectionOriginal = 0, kDirectionReply = 1, kNoDirecti
 // Bytes that a load of `key` stores, which is the length of its value; the register word around them is zero. Not
 // nft::MetaLength, which is what the register check counts. 0 for keys that cannot be loaded.
 uint8_t MetaLoadLength(nft::MetaKey key);
-// Bytes that `meta set` takes; 0 for keys that cannot be set (vm-semantics 10.10).
-uint8_t MetaStoreLength(nft::MetaKey key);
 
 // One operation. See ops.def for what the fields hold per op.
 struct Row {

@@ -33,7 +33,7 @@ RuleLowering::Step RuleLowering::Lower(const nft::MetaLoad& load) {
 
 RuleLowering::Step RuleLowering::Lower(const nft::MetaStore& store) {
   // What the trace or the bridge's routing does with these is not modelled.
-  const uint8_t length = MetaStoreLength(store.key);
+  const uint8_t length = nft::MetaStoreLength(store.key);
   if (length == 0 || store.key == nft::MetaKey::kNftrace || store.key == nft::MetaKey::kBroute) {
     return Unsupported(absl::StrCat("meta set ", std::string(nft::Name(store.key))));
   }

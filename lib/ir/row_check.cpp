@@ -164,7 +164,7 @@ std::string CheckRow(const Program& p, const Row& row) {
     case Op::kVerdictMap:
       return CheckSetUse(p, row);
     case Op::kSetMeta: {
-      const size_t length = row.key < nft::kMetaKeyCount ? MetaStoreLength(static_cast<nft::MetaKey>(row.key)) : 0;
+      const size_t length = row.key < nft::kMetaKeyCount ? nft::MetaStoreLength(static_cast<nft::MetaKey>(row.key)) : 0;
       if (length == 0) return "the key cannot be set";
       return LengthIs(p.rows[row.a].length, length, "a value");
     }

@@ -32,23 +32,6 @@ constexpr uint32_t kXfrmDepth = 6;
 enum : uint16_t { kTunnelKey = 1, kTunnelDreg, kTunnelMode, kTunnelMax = kTunnelMode };
 constexpr AttributeTable<kTunnelMax>::Policies kTunnelPolicies = {kAnyPolicy, kByte32Policy, kU32Policy, kByte32Policy};
 
-// Bytes of a store to `key`; 0 where there is none.
-uint32_t MetaStoreLength(nft::MetaKey key, const ExpressionScope& scope) {
-  switch (key) {
-    case nft::MetaKey::kPriority:
-    case nft::MetaKey::kMark:
-    case nft::MetaKey::kSecmark:
-      return 4;
-    case nft::MetaKey::kNftrace:
-    case nft::MetaKey::kPkttype:
-      return 1;
-    case nft::MetaKey::kBroute:
-      return scope.family() == nft::Family::kBridge && scope.context().features().bridge_meta ? 1 : 0;
-    default:
-      return 0;
-  }
-}
-
 bool IsBridgeKey(nft::MetaKey key) {
   return key == nft::MetaKey::kBriIifname || key == nft::MetaKey::kBriOifname || key == nft::MetaKey::kBriIifpvid ||
          key == nft::MetaKey::kBriIifvproto || key == nft::MetaKey::kBriIifhwaddr;
@@ -149,7 +132,9 @@ int DecodeMeta(const Attribute& data, ExpressionScope& scope, nft::Expression& o
   }
   auto& body = out.body.emplace<nft::MetaStore>();
   body.key = key;
-  const uint32_t length = MetaStoreLength(key, scope);
+  const bool nowhere = key == nft::MetaKey::kBroute &&
+                       !(scope.family() == nft::Family::kBridge && scope.context().features().bridge_meta);
+  const uint32_t length = nowhere ? 0 : nft::MetaStoreLength(key);
   if (length == 0) return scope.Fail(EOPNOTSUPP, "key cannot be set here");
   return scope.Load(table[kMetaSreg], length, &body.sreg);
 }

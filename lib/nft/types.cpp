@@ -144,6 +144,21 @@ uint8_t MetaLength(MetaKey key) {
   return i < kMetaKeys.size() ? kMetaKeys[i].length : 0;
 }
 
+uint8_t MetaStoreLength(MetaKey key) {
+  switch (key) {
+    case MetaKey::kPriority:
+    case MetaKey::kMark:
+    case MetaKey::kSecmark:
+      return 4;
+    case MetaKey::kNftrace:
+    case MetaKey::kPkttype:
+    case MetaKey::kBroute:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
 std::string_view Name(CtKey key) {
   const auto i = static_cast<size_t>(key);
   return i < kCtKeys.size() ? kCtKeys[i].name : "unknown";

@@ -128,6 +128,8 @@ inline constexpr uint8_t kMetaKeyCount = 37;
 std::string_view Name(MetaKey key);  // The listing's words: "l4proto" …
 // Bytes that the register check counts for a load of `key`; 0 for keys that cannot be loaded (vm-semantics 10.9).
 uint8_t MetaLength(MetaKey key);
+// Bytes that `meta set` takes; 0 for keys that cannot be set (vm-semantics 10.10).
+uint8_t MetaStoreLength(MetaKey key);
 
 enum class CtKey : uint8_t {
   kState = 0,

@@ -407,6 +407,13 @@ TEST_CASE("a folder or a file that is not there, wherever a file is expected, is
   CHECK_THAT(outcome.err, Catch::Contains("standard input: Is a directory"));
 }
 
+TEST_CASE("the version is told") {
+  const Folder folder;
+  const Outcome outcome = Run(folder, "--version");
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.out, Catch::Matches("nftjit [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
 TEST_CASE("a ruleset comes from standard input") {
   const Folder folder;
   const Outcome outcome = Run(folder, "check -f -", "table ip t {\n}\n");

@@ -20,6 +20,7 @@ namespace {
 
 int Main(int argc, char** argv) {
   CLI::App app{"nftables rulesets on packets, in this process: no kernel, no root", "nftjit"};
+  app.set_version_flag("--version", "nftjit " NFTJIT_VERSION, "Print the version and exit");
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 done, 2 usage or input error, 3 unsupported.\n"
