@@ -59,6 +59,34 @@ TEST_CASE("a link leads to the file that is replaced, which keeps its permission
   CHECK(fs::is_symlink(link));
   CHECK(fs::status(file).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
   CHECK(Run(folder, "check -f " + file).status == 0);
+
+  // Also one that is not there yet; a link to itself leads nowhere.
+  const std::string ahead = folder / "ahead";
+  fs::create_symlink("later", ahead);
+  CHECK(Run(folder, "compile -f " + rules + " -o " + ahead).status == 0);
+  CHECK(fs::is_symlink(ahead));
+  CHECK(fs::is_regular_file(folder / "later"));
+  const std::string loop = folder / "loop";
+  fs::create_symlink("loop", loop);
+  const Outcome outcome = Run(folder, "compile -f " + rules + " -o " + loop);
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.err, Catch::Contains("loop: could not be written: Too many levels of symbolic links"));
+  CHECK(fs::is_symlink(loop));
+}
+
+TEST_CASE("who is interrupted before the output is written leaves nothing beside it") {
+  const Folder folder;
+  const std::string pipe = folder / "pipe";
+  REQUIRE(std::system(("mkfifo " + pipe).c_str()) == 0);
+  const std::string image = folder.Write("image", "old");
+  // Waits for a ruleset that does not come.
+  const Outcome outcome =
+      Run(folder, "--version >/dev/null; timeout -s KILL 2 " + kProgram + " compile -f " + pipe + " -o " + image);
+  CHECK(outcome.status == 137);
+  CHECK(folder.Read("image") == "old");
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder / "")) {
+    CHECK(entry.path().extension() != ".part");
+  }
 }
 
 TEST_CASE("an output that cannot be made is an error before anything is printed, and a failure leaves the file alone") {

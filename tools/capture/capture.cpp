@@ -136,6 +136,11 @@ absl::StatusOr<std::string> Capture::Pcap(const std::vector<bool>& keep) const {
   FILE* memory = open_memstream(&bytes, &size_of_bytes);
   if (memory == nullptr) return absl::ResourceExhaustedError(std::strerror(errno));
   pcap_dumper_t* dumper = pcap_dump_fopen(pcap.get(), memory);
+  if (dumper == nullptr) {
+    std::fclose(memory);
+    std::free(bytes);
+    return absl::InternalError(pcap_geterr(pcap.get()));
+  }
   for (size_t i = 0; i < size(); ++i) {
     if (!keep[i]) continue;
     const Record& record = records_[i];
@@ -146,8 +151,10 @@ absl::StatusOr<std::string> Capture::Pcap(const std::vector<bool>& keep) const {
     header.len = record.wire_length;
     pcap_dump(reinterpret_cast<u_char*>(dumper), &header, bytes_.data() + record.offset);
   }
+  const bool failed = pcap_dump_flush(dumper) != 0;
   pcap_dump_close(dumper);
   const std::unique_ptr<char, void (*)(void*)> owner(bytes, std::free);
+  if (failed) return absl::ResourceExhaustedError("no memory for a capture of this size");
   return std::string(bytes, size_of_bytes);
 }
 

@@ -40,7 +40,7 @@ class Capture {
   [[nodiscard]] uint32_t wire_length(size_t i) const { return records_[i].wire_length; }
 
   // The packets whose `keep[i]` is true as a nanosecond pcap file. Errors: InvalidArgument if they are of several link
-  // types.
+  // types, ResourceExhausted.
   [[nodiscard]] absl::StatusOr<std::string> Pcap(const std::vector<bool>& keep) const;
 
  private:

@@ -9,56 +9,84 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <utility>
 
 namespace nftjit::cli {
 namespace {
 
-absl::Status WriteError(const std::string& path, int error) {
-  return absl::FailedPreconditionError(
-      absl::StrCat(path == "-" ? "standard output" : path, ": could not be written: ", std::strerror(error)));
-}
+std::string PartOf(const std::string& target) { return absl::StrCat(target, ".", getpid(), ".part"); }
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path, std::string target, std::string part, int fd)
-    : path_(std::move(path)), target_(std::move(target)), part_(std::move(part)), fd_(fd) {}
+absl::Status OutputFile::Error(int error) const {
+  return absl::FailedPreconditionError(
+      absl::StrCat(path_ == "-" ? "standard output" : path_, ": could not be written: ", std::strerror(error)));
+}
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
-      part_(std::exchange(other.part_, {})),
+      mode_(other.mode_),
+      has_part_(std::exchange(other.has_part_, false)),
       fd_(std::exchange(other.fd_, -1)) {}
 
 OutputFile::~OutputFile() {
   if (fd_ >= 0) close(fd_);
-  if (!part_.empty()) std::remove(part_.c_str());
+  if (has_part_) std::remove(PartOf(target_).c_str());
 }
 
 absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path) {
+  OutputFile file(path);
   struct stat there {};
-  const bool exists = path != "-" && stat(path.c_str(), &there) == 0;
-  std::string target = path;
-  std::string part;
-  int fd;
+  bool opened;
   if (path == "-") {
-    fd = dup(STDOUT_FILENO);
-  } else if (exists && !S_ISREG(there.st_mode)) {
-    fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    opened = file.OpenItself(dup(STDOUT_FILENO));
+  } else if (stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    opened = file.OpenItself(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   } else {
-    if (exists) target = std::filesystem::canonical(path);
-    part = absl::StrCat(target, ".", getpid(), ".part");
-    fd = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (there.st_mode != 0) file.mode_ = there.st_mode & 07777;
+    opened = file.FollowLinks() && file.OpenPart();
   }
-  if (fd < 0) return WriteError(path, errno);
-  OutputFile file(path, std::move(target), std::move(part), fd);
-  if (!file.part_.empty() && exists && fchmod(fd, there.st_mode & 07777) != 0) return WriteError(path, errno);
+  if (!opened) return file.Error(errno);
+  if (!file.has_part_) return file;
+  close(std::exchange(file.fd_, -1));
+  std::remove(PartOf(file.target_).c_str());
+  file.has_part_ = false;
   return file;
 }
 
+// Also a link to a file that is not there yet leads to its place.
+bool OutputFile::FollowLinks() {
+  constexpr int kLinks = 40;  // As the kernel follows.
+  std::filesystem::path at = path_;
+  for (int i = 0; i < kLinks; ++i) {
+    std::error_code error;
+    const std::filesystem::path next = std::filesystem::read_symlink(at, error);
+    if (error) {
+      target_ = at.string();
+      return true;
+    }
+    at = at.parent_path() / next;
+  }
+  errno = ELOOP;
+  return false;
+}
+
+bool OutputFile::OpenItself(int fd) {
+  fd_ = fd;
+  return fd >= 0;
+}
+
+bool OutputFile::OpenPart() {
+  const std::string part = PartOf(target_);
+  std::remove(part.c_str());  // Left by a process of this number that was killed.
+  fd_ = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  has_part_ = fd_ >= 0;
+  return has_part_ && (!mode_ || fchmod(fd_, *mode_) == 0);
+}
+
 absl::Status OutputFile::Commit(std::string_view bytes, IfExists if_exists) {
-  if (!WriteAll(bytes) || !PutInPlace(if_exists)) return WriteError(path_, errno);
-  return absl::OkStatus();
+  const bool done = (target_.empty() || OpenPart()) && WriteAll(bytes) && PutInPlace(if_exists);
+  return done ? absl::OkStatus() : Error(errno);
 }
 
 bool OutputFile::WriteAll(std::string_view bytes) {
@@ -74,10 +102,11 @@ bool OutputFile::WriteAll(std::string_view bytes) {
 }
 
 bool OutputFile::PutInPlace(IfExists if_exists) {
-  if (part_.empty()) return true;
-  if (if_exists == IfExists::kFail) return link(part_.c_str(), target_.c_str()) == 0;
-  if (std::rename(part_.c_str(), target_.c_str()) != 0) return false;
-  part_.clear();
+  if (!has_part_) return true;
+  const std::string part = PartOf(target_);
+  if (if_exists == IfExists::kFail) return link(part.c_str(), target_.c_str()) == 0;
+  if (std::rename(part.c_str(), target_.c_str()) != 0) return false;
+  has_part_ = false;
   return true;
 }
 
